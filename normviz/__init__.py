@@ -1,0 +1,54 @@
+"""normviz: what attention really moves.
+
+    import normviz
+
+    flow = normviz.analyze("demo", "The cat sat on the mat.")
+    flow                      # in a notebook: the picture
+    flow["weighted-norm"]     # the numbers: layer, head, query, key
+    flow.receipt              # the proof that they add up
+
+Importing normviz, and opening a saved flow, needs neither torch nor transformers.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from normviz.arrays import from_arrays
+from normviz.catalog import MEASURES
+from normviz.errors import NormvizError
+from normviz.flow import Flow
+from normviz.storage import load
+from normviz.tokens import Tokens
+
+if TYPE_CHECKING:
+    from normviz.analyze import analyze, analyze_many, check
+
+__version__ = version("normviz")
+__all__ = [
+    "MEASURES",
+    "Flow",
+    "NormvizError",
+    "Tokens",
+    "analyze",
+    "analyze_many",
+    "check",
+    "from_arrays",
+    "load",
+]
+
+_MODEL_WING = {"analyze", "analyze_many", "check"}
+
+
+def __getattr__(name: str) -> Any:
+    """Open the model wing, which imports torch, only when somebody asks for it."""
+    if name not in _MODEL_WING:
+        message = f"module 'normviz' has no attribute {name!r}"
+        raise AttributeError(message)
+    from normviz.packages import needed
+
+    with needed("torch", "transformers", "einops", extra="models"):
+        wing = import_module("normviz.analyze")
+    # Importing a submodule binds its name here; the function of the same name is what is wanted.
+    globals().update({public: getattr(wing, public) for public in _MODEL_WING})
+    return globals()[name]

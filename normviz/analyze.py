@@ -1,0 +1,217 @@
+"""The story in one function: a model and a text in, a flow out."""
+
+import platform
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from importlib.metadata import version
+from itertools import islice
+from typing import Any
+
+import torch
+
+from normviz import inputs as room
+from normviz.capture import capture
+from normviz.capture.loan import evaluating
+from normviz.capture.state import implementation
+from normviz.catalog import DEFAULT, chosen
+from normviz.collect import gathered
+from normviz.errors import BadInput
+from normviz.flow import Flow
+from normviz.inputs import Prepared, has_encoder
+from normviz.measures.layer import Reducer
+from normviz.models import Loaded, resolve
+from normviz.receipt import Receipt
+from normviz.targets import continued, generated, translated
+
+
+def analyze(
+    model: Any,
+    tokenizer: Any = None,
+    text: str | None = None,
+    pair: str | None = None,
+    *,
+    target: str | None = None,
+    generate: int = 0,
+    inputs: Mapping[str, Any] | None = None,
+    measures: str | Iterable[str] = DEFAULT,
+    layers: Collection[int] | None = None,
+    heads: Collection[int] | None = None,
+    dtype: str | torch.dtype | None = None,
+    truncate: bool = False,
+) -> Flow:
+    """Run a model once on a text, and measure what its attention moved.
+
+    Parameters
+    ----------
+    model
+        A transformers model, its name, a folder, `"demo"` (a trained BERT) or `"demo-decoder"`
+        (a trained Llama). The model comes back exactly as it was.
+    tokenizer
+        The model's tokenizer, or its name. Not needed where the model is named; the text may then
+        stand in its place: `analyze("demo", "The cat sat.")`.
+    text, pair
+        The text, and a second one for models that read pairs.
+    target
+        What the model is to have written: the translation for an encoder–decoder, the continuation
+        for a language model. It is read in one pass, as if the model had written it.
+    generate
+        How many tokens the model is to write itself (greedily), instead of `target`.
+    inputs
+        Ready model inputs of any modality, instead of `text`.
+    measures
+        Ids from the catalog, or `"all"`.
+    layers, heads
+        Which layers and heads to keep, numbered from 0; all by default.
+    dtype
+        The precision to run in, such as `"float64"`.
+    truncate
+        Cut a text that is too long instead of refusing it.
+
+    Returns
+    -------
+    Flow
+        The measures, the tokens and a receipt.
+
+    Raises
+    ------
+    NormvizError
+        One of its kinds, saying what was found, what was wanted and what to do.
+    """
+    wanted = chosen(measures)
+    if text is None and inputs is None and isinstance(tokenizer, str):
+        text, tokenizer = tokenizer, None
+    loaded = resolve(model, tokenizer, dtype=dtype)
+    prepared = _prepared(loaded, text, pair, inputs, truncate=truncate)
+    return _one(loaded, _finished(prepared, target, generate), wanted, layers, heads)
+
+
+def _one(
+    loaded: Loaded,
+    prepared: Prepared,
+    measures: tuple[str, ...],
+    layers: Collection[int] | None,
+    heads: Collection[int] | None,
+) -> Flow:
+    if prepared.batch != 1:
+        raise BadInput(
+            f"The inputs hold {prepared.batch} sequences.",
+            "analyze takes one.",
+            "Use normviz.analyze_many for several.",
+        )
+    return next(_flows(loaded, prepared, measures, layers, heads))
+
+
+def analyze_many(
+    model: Any,
+    tokenizer: Any = None,
+    texts: Iterable[str] = (),
+    *,
+    batch_size: int = 8,
+    measures: str | Iterable[str] = DEFAULT,
+    layers: Collection[int] | None = None,
+    heads: Collection[int] | None = None,
+    dtype: str | torch.dtype | None = None,
+    truncate: bool = False,
+) -> Iterator[Flow]:
+    """Analyse texts in padded batches; yields one flow for each, in order, padding dropped.
+
+    Takes what `analyze` takes; `texts` may be any iterable, and is read as the flows are asked for.
+    """
+    wanted = chosen(measures)
+    loaded = resolve(model, tokenizer, dtype=dtype)
+    waiting = iter(texts)
+    while batch := list(islice(waiting, batch_size)):
+        prepared = room.from_texts(loaded.model, loaded.tokenizer, batch, truncate=truncate)
+        for flow, text in zip(_flows(loaded, prepared, wanted, layers, heads), batch, strict=True):
+            yield Flow(flow.streams, flow.receipt, text)
+
+
+def _prepared(
+    loaded: Loaded,
+    text: str | None,
+    pair: str | None,
+    inputs: Mapping[str, Any] | None,
+    *,
+    truncate: bool,
+) -> Prepared:
+    if (text is None) == (inputs is None):
+        raise BadInput(
+            "There are both a text and inputs." if text is not None else "There is no text.",
+            "Either a text or ready inputs are wanted.",
+            "Write analyze(model, tokenizer, text) or analyze(model, inputs=…).",
+        )
+    if inputs is not None:
+        return room.from_inputs(loaded.model, loaded.tokenizer, inputs)
+    if not isinstance(text, str):
+        raise BadInput(
+            f"The text is a {type(text).__name__}.",
+            "One string is wanted.",
+            "Use normviz.analyze_many for several texts.",
+        )
+    pairs = None if pair is None else [pair]
+    return room.from_texts(loaded.model, loaded.tokenizer, [text], pairs, truncate=truncate)
+
+
+def _finished(prepared: Prepared, target: str | None, generate: int) -> Prepared:
+    """The inputs with what the model has written, or is to have written."""
+    if target is not None and generate:
+        raise BadInput(
+            "Both target and generate are given.",
+            "The text the model has written is either given or generated.",
+            "Give one of the two.",
+        )
+    if generate:
+        with evaluating(prepared.model):
+            return generated(prepared, generate)
+    if target is None:
+        if has_encoder(prepared.model) and prepared.ids("decoder") is None:
+            raise BadInput(
+                "This model is an encoder–decoder, and there is nothing for its decoder.",
+                "The decoder needs a text of its own.",
+                "Give target=… (its translation), or generate=… (how many tokens to write).",
+            )
+        return prepared
+    return (
+        translated(prepared, target) if has_encoder(prepared.model) else continued(prepared, target)
+    )
+
+
+def _flows(
+    loaded: Loaded,
+    prepared: Prepared,
+    measures: tuple[str, ...],
+    layers: Collection[int] | None,
+    heads: Collection[int] | None,
+) -> Iterator[Flow]:
+    found = implementation(loaded.model)
+    sides = {side: (lambda n, side=side: prepared.real(side, n)) for side in room.SIDES}
+    reducer = Reducer(measures, layers=layers, heads=heads, real=sides)
+    passed = capture(loaded.model, prepared.for_forward(), reducer)
+    rows = gathered(passed, prepared, layers)
+    first = next(loaded.model.parameters(), None)
+    for streams, checks, notes in rows:
+        receipt = Receipt(
+            checks=checks,
+            model=loaded.name,
+            attention=found,
+            dtype=str(getattr(first, "dtype", "none")).removeprefix("torch."),
+            device=str(getattr(first, "device", "none")),
+            inputs=prepared.fingerprint(),
+            versions=versions(),
+            notes=prepared.notes + notes,
+        )
+        yield Flow(streams, receipt, prepared.title)
+
+
+def versions() -> dict[str, str]:
+    """What ran: normviz and what it stands on."""
+    names = ("normviz", "torch", "transformers", "numpy")
+    return {name: version(name) for name in names} | {"python": platform.python_version()}
+
+
+def check(model: Any, tokenizer: Any = None) -> Flow:
+    """The flow of a short text (and its target) through a model, for its receipt's sake."""
+    text, answer = "The quick brown fox jumps over the lazy dog.", "It runs."
+    loaded = resolve(model, tokenizer)
+    prepared = _prepared(loaded, text, None, None, truncate=False)
+    target = answer if has_encoder(loaded.model) else None
+    return _one(loaded, _finished(prepared, target, 0), DEFAULT, None, None)

@@ -1,0 +1,22 @@
+"""The axis words, and the array types made of them.
+
+One vocabulary serves annotations, einsum patterns, saved files, dataframe columns and TypeScript:
+`layer head query key dim model`. `query` is the token that receives, `key` the token read from.
+"""
+
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Float32
+
+Axis = Literal["layer", "head", "query", "key", "dim", "model"]
+AXES: tuple[Axis, ...] = get_args(Axis)
+
+StreamName = Literal["encoder", "decoder", "cross"]
+STREAMS: tuple[StreamName, ...] = get_args(StreamName)
+
+Array = Float32[np.ndarray, "..."]
+"""Any measure: float32, its axes named by the catalog."""
+
+Pairs = Float32[np.ndarray, "layer head query key"]
+"""One number for each head and each pair of tokens."""

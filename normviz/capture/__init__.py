@@ -1,0 +1,5 @@
+"""One forward pass, listened to at every attention; everything put back afterwards."""
+
+from normviz.capture.listener import Heard, capture
+
+__all__ = ["Heard", "capture"]

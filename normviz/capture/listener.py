@@ -1,0 +1,222 @@
+"""Listening to a forward pass: each attention is followed to its output projection, then told.
+
+W_O is found by following the tensor: it is the first linear module whose input shares storage
+with the attention's output. No table of names is needed.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+from torch import Tensor, nn
+
+from normviz.axes import StreamName
+from normviz.capture import products, registry
+from normviz.capture.loan import attending, configs, evaluating
+from normviz.capture.products import storage
+from normviz.capture.projection import Projection, is_linear, projection
+from normviz.errors import UnsupportedModel
+from normviz.tensors import ModelVectors, Values, Weights
+
+Result = TypeVar("Result")
+ELSEWHERE = ("key_value_states", "encoder_hidden_states")
+"""What attention modules call the sequence they read, when it is not their own."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One attention with all that its measures need; dropped before the next one is heard."""
+
+    stream: StreamName
+    name: str
+    module: nn.Module
+    weight: Weights
+    value: Values
+    mask: Tensor | None
+    projection: Projection
+    output: ModelVectors
+    """What the output projection really put out."""
+
+
+@dataclass
+class _Attended:
+    """An attention on its way to its output projection."""
+
+    module: nn.Module | None
+    """The attention module; unknown until the projection is found, where it is off the registry."""
+    value: Tensor
+    mask: Tensor | None
+    weight: Tensor
+    outputs: list[Tensor]
+    """The output in all the shapes it was given since; kept, so that no storage is reused."""
+
+    def becomes(self, tensor: Any) -> bool:
+        """Whether a tensor is a view of the output."""
+        return isinstance(tensor, Tensor) and any(
+            tensor.numel() == output.numel() and storage(tensor) == storage(output)
+            for output in self.outputs
+        )
+
+
+class Listener(Generic[Result]):
+    """Hears every attention of one forward pass and keeps what `reduce` makes of it."""
+
+    def __init__(
+        self, model: nn.Module, inputs: Mapping[str, Any], reduce: Callable[[Heard], Result]
+    ) -> None:
+        self.batch = next(len(given) for given in inputs.values() if isinstance(given, Tensor))
+        self.names = {module: name for name, module in model.named_modules()}
+        self.reduce = reduce
+        self.results: list[Result] = []
+        self.pending: _Attended | None = None
+        self.reading_elsewhere: set[nn.Module] = set()
+        self.encoder = _encoder_of(model)
+        self.model = model
+
+    def attended(
+        self, module: nn.Module, value: Tensor, mask: Tensor | None, output: Tensor, weight: Tensor
+    ) -> None:
+        """Hear one attention, and wait for its output to enter a projection."""
+        self.settled()
+        self.pending = _Attended(module, value, mask, weight, [output])
+
+    def multiplied(self, weight: Tensor, value: Tensor, output: Tensor) -> None:
+        """Hear an attention that is off the registry; heads may be folded into the batch."""
+        self.settled()
+        folded = weight.reshape(self.batch, -1, *weight.shape[-2:])
+        unfolded = value.reshape(self.batch, -1, *value.shape[-2:])
+        self.pending = _Attended(None, unfolded, None, folded, [output])
+
+    def passed_on(self, before: Tensor, after: Tensor) -> None:
+        """Follow the pending output into another shape."""
+        if self.pending is not None and self.pending.becomes(before):
+            self.pending.outputs.append(after)
+
+    def entering(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Before a module runs: note whether it was given another sequence to read."""
+        given = _takes(module).bind_partial(module, *args, **kwargs).arguments
+        if any(given.get(name) is not None for name in ELSEWHERE):
+            self.reading_elsewhere.add(module)
+        else:
+            self.reading_elsewhere.discard(module)
+
+    def projected(self, module: nn.Module, args: tuple[Any, ...], output: Tensor) -> None:
+        """After a linear module ran: was it the projection that the last attention led to?"""
+        attended = self.pending
+        if attended is None or not args or not attended.becomes(args[0]):
+            return
+        self.pending = None
+        speaker = attended.module or self._parent(module)
+        batch, heads, _, _ = attended.weight.shape
+        sample = args[0].reshape(batch, -1, args[0].shape[-1])
+        found = projection(module, self.names[module], sample, heads)
+        heard = Heard(
+            stream=self.stream_of(speaker),
+            name=self.names[speaker],
+            module=speaker,
+            weight=attended.weight,
+            value=_for_each_head(attended.value, heads),
+            mask=attended.mask,
+            projection=found,
+            output=output.reshape(batch, -1, output.shape[-1]),
+        )
+        self.results.append(self.reduce(heard))
+
+    def _parent(self, module: nn.Module) -> nn.Module:
+        return self.model.get_submodule(self.names[module].rpartition(".")[0])
+
+    def stream_of(self, module: nn.Module) -> StreamName:
+        """Which stream an attention belongs to."""
+        if module in self.reading_elsewhere:
+            return "cross"
+        if self.encoder is not None:
+            return "encoder" if self.names[module].startswith(self.encoder) else "decoder"
+        return "decoder" if getattr(module, "is_causal", False) else "encoder"
+
+    def settled(self) -> None:
+        """Refuse to go on while an attention's output projection has not been found."""
+        if self.pending is None:
+            return
+        module = self.pending.module
+        which = f" {self.names[module]} ({type(module).__name__})" if module is not None else ""
+        raise UnsupportedModel(
+            f"In {type(self.model).__name__}, the output of an attention{which} "
+            "did not enter a linear module directly.",
+            "normviz needs the output projection that follows the attention, to know f(x).",
+            "Something stands between the two (a gate, a norm, a fused kernel); please report it.",
+        )
+
+
+@cache
+def _signature(forward: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(forward)
+
+
+def _takes(module: nn.Module) -> inspect.Signature:
+    """What a module's forward takes; from its class, since wrapped instances hide it."""
+    return _signature(type(module).forward)
+
+
+def _for_each_head(value: Tensor, heads: int) -> Tensor:
+    """The value vectors for each query head; grouped heads share theirs in runs."""
+    return value.repeat_interleave(heads // value.shape[1], dim=1)
+
+
+def _encoder_of(model: nn.Module) -> str | None:
+    """The name under which an encoder–decoder keeps its encoder; None for a single stack."""
+    config = getattr(model, "config", None)
+    if not getattr(config, "is_encoder_decoder", False):
+        return None
+    encoder = model.get_encoder()  # type: ignore[operator]
+    return next((f"{name}." for name, module in model.named_modules() if module is encoder), None)
+
+
+@contextmanager
+def _hooked(model: nn.Module, listener: Listener[Any]) -> Iterator[None]:
+    """The listener's hooks on the model, heard only from this thread."""
+
+    def mine(hear: Callable[..., None]) -> Callable[..., None]:
+        return lambda *heard: hear(*heard) if registry.listening.get() is listener else None
+
+    with ExitStack() as stack:
+        token = registry.listening.set(listener)
+        stack.callback(registry.listening.reset, token)
+        for module in model.modules():
+            if is_linear(module):
+                hook = module.register_forward_hook(mine(listener.projected))
+                stack.callback(hook.remove)
+            elif set(ELSEWHERE) & set(_takes(module).parameters):
+                before = module.register_forward_pre_hook(mine(listener.entering), with_kwargs=True)
+                stack.callback(before.remove)
+        yield
+
+
+def capture(
+    model: nn.Module, inputs: Mapping[str, Any], reduce: Callable[[Heard], Result]
+) -> list[Result]:
+    """Run the model once and give each attention, in order, to `reduce` as it passes.
+
+    The model comes back as it was: mode, attention implementation, hooks, random numbers; also
+    after an error.
+    """
+    listener = Listener(model, inputs, reduce)
+    on_registry = products.uses_registry(model)
+    with ExitStack() as stack:
+        stack.enter_context(evaluating(model))
+        stack.enter_context(attending(model, registry.NAME if on_registry else "eager"))
+        stack.enter_context(_hooked(model, listener))
+        stack.enter_context(products.Follower(listener, products=not on_registry))
+        model(**inputs)
+        listener.settled()
+    if not listener.results:
+        raise UnsupportedModel(
+            f"{type(model).__name__} ran without one attention that normviz could hear.",
+            "normviz hears attention that goes through the registry of transformers, or a softmax "
+            "followed by a product with the values.",
+            f"This model's attention is computed otherwise ({len(configs(model))} configurations "
+            "seen); use normviz.from_arrays with weights of your own.",
+        )
+    return listener.results

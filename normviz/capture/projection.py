@@ -1,0 +1,62 @@
+"""The output projection W_O of an attention, as a matrix cut into heads."""
+
+from dataclasses import dataclass
+
+import torch
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
+
+from normviz.errors import UnsupportedModel
+from normviz.tensors import OutputMap
+
+
+@dataclass(frozen=True)
+class Projection:
+    """W_O and b_O of one attention."""
+
+    name: str
+    weight: OutputMap
+    bias: Float[Tensor, " model"] | None
+    probed: bool
+    """Whether the matrix was found by sending unit vectors through the module."""
+
+
+def is_linear(module: nn.Module) -> bool:
+    """Whether a module maps vectors to vectors: linear, Conv1D, or a quantised or adapted one."""
+    return isinstance(module, Conv1D) or (
+        hasattr(module, "in_features") and hasattr(module, "out_features")
+    )
+
+
+def projection(module: nn.Module, name: str, sample: Tensor, heads: int) -> Projection:
+    """The matrix behind a linear module, whatever it is made of.
+
+    Plain modules keep it in their weights. Any other (quantised, adapted, offloaded to another
+    device) is asked: what it does to the unit vectors is the matrix, what it does to zero the bias.
+    """
+    matrix, bias, probed = _matrix(module, name, sample)
+    cut = rearrange(matrix, "(head dim) model -> head dim model", head=heads)
+    return Projection(name, cut, bias, probed)
+
+
+def _matrix(module: nn.Module, name: str, sample: Tensor) -> tuple[Tensor, Tensor | None, bool]:
+    weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
+    if isinstance(weight, Tensor) and weight.device == sample.device:
+        if type(module) is nn.Linear:
+            return weight.T, bias, False
+        if type(module) is Conv1D:
+            return weight, bias, False
+    try:
+        zero = module.forward(torch.zeros_like(sample[:1, :1]))
+        units = torch.eye(sample.shape[-1], dtype=sample.dtype, device=sample.device)
+        images = module.forward(units[None])
+    except Exception as error:
+        raise UnsupportedModel(
+            f"The output projection {name} is a {type(module).__name__}, and sending unit vectors "
+            f"through it failed ({error}).",
+            "normviz needs its matrix to know how long the moved vectors are.",
+            "Load the model without quantisation, or dequantise this module.",
+        ) from error
+    return (images - zero)[0], zero[0, 0], True

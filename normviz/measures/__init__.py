@@ -1,0 +1,1 @@
+"""The measures: how much each token gave, in closed form."""

@@ -1,0 +1,120 @@
+"""Everything that is kept of one attention as it passes."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from normviz.axes import StreamName
+from normviz.capture import Heard
+from normviz.catalog import one_of
+from normviz.measures.attention import (
+    at_least_single,
+    gram,
+    gram_norm,
+    head_sum_norm,
+    value_norm,
+)
+from normviz.measures.checks import Checks, checks
+from normviz.tensors import Real
+
+Side = Mapping[str, Callable[[int], Real | None]]
+"""For each side (`encoder`, `decoder`), which of so many positions are tokens and not padding."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One attention layer, measured; the batch comes first in every number."""
+
+    stream: StreamName
+    layer: int
+    projection: str
+    probed: bool
+    dtype: str
+    sink: bool
+    heads: tuple[int, ...]
+    numbers: dict[str, Tensor]
+    checks: Checks
+    queries: Real | None
+    keys: Real | None
+
+
+@dataclass(frozen=True)
+class Passed:
+    """An attention layer that was not asked for."""
+
+    stream: StreamName
+
+
+class Reducer:
+    """Turns each attention into its measures, counting the layers of each stream."""
+
+    def __init__(
+        self,
+        measures: Collection[str],
+        *,
+        layers: Collection[int] | None = None,
+        heads: Collection[int] | None = None,
+        real: Side | None = None,
+    ) -> None:
+        self.measures = measures
+        self.layers = layers
+        self.heads = heads
+        self.real = real or {}
+        self.seen: Counter[str] = Counter()
+
+    def __call__(self, heard: Heard) -> Measured | Passed:
+        """Measure one attention, or let it pass."""
+        layer = self.seen[heard.stream]
+        self.seen[heard.stream] += 1
+        if self.layers is not None and layer not in self.layers:
+            return Passed(heard.stream)
+        _, count, query_length, key_length = heard.weight.shape
+        heads = tuple(range(count)) if self.heads is None else tuple(sorted(set(self.heads)))
+        for head in heads:
+            one_of(head, range(count), "head")
+        queries = self._side("encoder" if heard.stream == "encoder" else "decoder", query_length)
+        keys = self._side("decoder" if heard.stream == "decoder" else "encoder", key_length)
+        return Measured(
+            stream=heard.stream,
+            layer=layer,
+            projection=heard.projection.name,
+            probed=heard.projection.probed,
+            dtype=str(heard.output.dtype).removeprefix("torch."),
+            sink=getattr(heard.module, "sinks", None) is not None,
+            heads=heads,
+            numbers=self._numbers(heard, heads),
+            checks=checks(heard, queries, keys),
+            queries=queries,
+            keys=keys,
+        )
+
+    def _side(self, side: str, length: int) -> Real | None:
+        known = self.real.get(side)
+        return known(length) if known is not None else None
+
+    def _numbers(self, heard: Heard, heads: tuple[int, ...]) -> dict[str, Tensor]:
+        weight = at_least_single(heard.weight)
+        value = at_least_single(heard.value)
+        out = at_least_single(heard.projection.weight)
+        found: dict[str, Tensor] = {}
+        if "attention" in self.measures:
+            table = gram(value, out)
+            norms = gram_norm(table)
+            found["attention"] = head_sum_norm(weight, table)
+        elif {"value-norm", "weighted-norm"} & set(self.measures):
+            norms = value_norm(value, out)
+        if {"value-norm", "weighted-norm"} & set(self.measures):
+            found["value-norm"] = _some(norms, heads)
+        if {"weight", "weighted-norm"} & set(self.measures):
+            found["weight"] = _some(weight, heads)
+        return found
+
+
+def _some(tensor: Tensor, heads: tuple[int, ...]) -> Tensor:
+    """Only these heads; the tensor itself where all are wanted."""
+    if len(heads) == tensor.shape[1]:
+        return tensor
+    return tensor.index_select(1, torch.tensor(heads, device=tensor.device))

@@ -1,0 +1,22 @@
+"""Packages that only some of normviz needs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from normviz.errors import MissingPackage
+
+
+@contextmanager
+def needed(*packages: str, extra: str) -> Iterator[None]:
+    """Say what to install when one of these packages turns out to be missing."""
+    try:
+        yield
+    except ImportError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in packages:
+            raise
+        raise MissingPackage(
+            f"The package {missing} is not installed.",
+            f"This part of normviz needs {', '.join(packages)}.",
+            f'Run: pip install "normviz[{extra}]"',
+        ) from error

@@ -1,0 +1,136 @@
+"""What was checked about a flow, and how well it held."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+ROW_SUM_SLACK = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
+"""How far a row of weights may be from one; halves round each weight before they are added."""
+
+TOLERANCE = {"float64": 1e-12, "float32": 1e-5, "float16": 1e-2, "bfloat16": 5e-2}
+"""How far the parts may be from the model's own output, relative to its largest number."""
+
+
+@dataclass(frozen=True)
+class LayerCheck:
+    """One attention layer: do its parts add up to what the model itself put out?"""
+
+    stream: str
+    layer: int
+    module: str
+    """The output projection whose output the parts must add up to."""
+    dtype: str
+    error: float | None
+    """The largest |sum of parts - own output| over the largest |own output|; None: not checked."""
+    least_row: float
+    greatest_row: float
+    leak: float
+    """The largest weight at a place that the mask forbids."""
+    sourceless: float | None
+    """The share of the output that comes from no token: the projection's bias."""
+    sink: bool = False
+    """Whether the model lets a learned sink take weight, so that rows may add up to less."""
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What does not hold here, in words; empty when all is well."""
+        where = f"{self.stream} layer {self.layer}"
+        found = []
+        allowed = TOLERANCE[self.dtype]
+        if self.error is not None and not self.error <= allowed:
+            found.append(
+                f"{where}: the parts miss the model's own output by {self.error:.1e} "
+                f"(allowed {allowed:.0e} in {self.dtype})"
+            )
+        slack = ROW_SUM_SLACK[self.dtype]
+        low = self.least_row >= 1 - slack or (self.sink and self.least_row >= 0)
+        if not (low and self.greatest_row <= 1 + slack):
+            found.append(
+                f"{where}: the weights of a query add up to {self.least_row:.4g} … "
+                f"{self.greatest_row:.4g} instead of 1"
+            )
+        if self.leak != 0:
+            found.append(f"{where}: a masked place has weight {self.leak:.1e} instead of 0")
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """The proof that travels with every flow."""
+
+    checks: tuple[LayerCheck, ...]
+    model: str
+    attention: str
+    """The attention implementation the model was found with; normviz listens to its eager one."""
+    dtype: str
+    device: str
+    inputs: str
+    """A hash of the model's inputs."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Everything that does not hold, in words."""
+        return tuple(failure for check in self.checks for failure in check.failures)
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything that was checked held."""
+        return not self.failures
+
+    @property
+    def error(self) -> float | None:
+        """The largest relative error of any layer; None where the parts were not checked."""
+        errors = [check.error for check in self.checks if check.error is not None]
+        return max(errors) if errors else None
+
+    def headline(self) -> str:
+        """The receipt in one line."""
+        if not self.ok:
+            more = f" (and {len(self.failures) - 1} more)" if len(self.failures) > 1 else ""
+            return f"✗ {self.failures[0]}{more}"
+        if self.error is None:
+            return "✓ rows add up to one; the parts were not checked (no model was run)"
+        how = f"within {self.error:.1e}" if self.error else "exactly"
+        return f"✓ the parts add up to the model's own output {how}"
+
+    def __str__(self) -> str:
+        """The whole receipt as a table for a terminal."""
+        return "\n".join([self.headline(), "", *self._facts(), "", *self._table()])
+
+    __repr__ = __str__
+
+    def _facts(self) -> list[str]:
+        facts = {
+            "model": self.model,
+            "attention": self.attention,
+            "dtype": self.dtype,
+            "device": self.device,
+            "inputs": self.inputs,
+            "versions": ", ".join(f"{name} {version}" for name, version in self.versions.items()),
+        }
+        lines = [f"{name:<10} {value}" for name, value in facts.items()]
+        lines += [f"{'note':<10} {note}" for note in self.notes]
+        return lines + [f"{'failed':<10} {failure}" for failure in self.failures]
+
+    def _table(self) -> list[str]:
+        rows = ["stream   layer     error   row sums          masked   bias   output projection"]
+        for c in self.checks:
+            error = "—" if c.error is None else f"{c.error:.1e}"
+            bias = "—" if c.sourceless is None else f"{c.sourceless:.1%}"
+            rows.append(
+                f"{c.stream:<8} {c.layer:>5}  {error:>8}   {c.least_row:.5f} … "
+                f"{c.greatest_row:.5f}  {c.leak:>7.1g}  {bias:>5}   {c.module}"
+            )
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """The receipt as plain values, for a file or the view."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Receipt":
+        """The receipt that `to_dict` wrote."""
+        checks = tuple(LayerCheck(**check) for check in plain["checks"])
+        return cls(**{**plain, "checks": checks, "notes": tuple(plain["notes"])})

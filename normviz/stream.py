@@ -1,0 +1,166 @@
+"""One kind of attention of a model, measured: its tokens, layers, heads and numbers."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import overload
+
+import numpy as np
+
+from normviz.axes import Array, StreamName
+from normviz.catalog import MEASURES, one_of
+from normviz.errors import BadArrays
+from normviz.tokens import Tokens
+
+
+class Layers(Sequence[Array]):
+    """One measure, a layer at a time; joined into one array when somebody asks for all of it."""
+
+    def __init__(self, layers: Iterable[Array]) -> None:
+        self._layers = tuple(layers)
+        self._joined: Array | None = None
+
+    def __len__(self) -> int:
+        """How many layers there are."""
+        return len(self._layers)
+
+    @overload
+    def __getitem__(self, index: int) -> Array: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Array, ...]: ...
+    def __getitem__(self, index: int | slice) -> Array | tuple[Array, ...]:
+        """The numbers of one layer, or of several."""
+        return self._layers[index]
+
+    def joined(self) -> Array:
+        """All layers in one array; the single layers become views of it: nothing is kept twice."""
+        if self._joined is None:
+            joined = np.stack(self._layers)
+            joined.flags.writeable = False
+            self._layers = tuple(joined)
+            self._joined = joined
+        return self._joined
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stream:
+    """The measures of one stream (`encoder`, `decoder` or `cross`), by id.
+
+    `weighted-norm` is not stored where `weight` and `value-norm` are: it is their product.
+    """
+
+    name: StreamName
+    queries: Tokens
+    keys: Tokens
+    layers: tuple[int, ...]
+    """The layers held, numbered from 0 as in the model."""
+    heads: tuple[int, ...]
+    """The heads held, numbered from 0 as in the model."""
+    stored: Mapping[str, Layers]
+
+    def __post_init__(self) -> None:
+        """Check every array against the axes the catalog gives it, and lock it."""
+        for name, layers in self.stored.items():
+            one_of(name, MEASURES, "measure")
+            axes = MEASURES[name].axes[1:]
+            wanted = tuple(self.size(axis) for axis in axes)
+            for array in layers:
+                if array.shape != wanted or array.dtype != np.float32:
+                    raise BadArrays(
+                        f"A layer of {name!r} has shape {array.shape} and dtype {array.dtype}.",
+                        f"Its axes {', '.join(axes)} have {wanted} places here, in float32.",
+                        "Give an array of that shape.",
+                    )
+                array.flags.writeable = False
+            if len(layers) != len(self.layers):
+                raise BadArrays(
+                    f"{name!r} has {len(layers)} layers.",
+                    f"The stream has {len(self.layers)}.",
+                    "Give one array for each layer.",
+                )
+        object.__setattr__(self, "stored", MappingProxyType(dict(self.stored)))
+
+    def size(self, axis: str) -> int:
+        """How long an axis is here."""
+        sizes = {"layer": self.layers, "head": self.heads, "query": self.queries, "key": self.keys}
+        return len(sizes[axis])
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The ids of the measures held, in the order of the catalog."""
+        return tuple(name for name in MEASURES if name in self.stored or self._is_product(name))
+
+    def _is_product(self, name: str) -> bool:
+        return name == "weighted-norm" and {"weight", "value-norm"} <= self.stored.keys()
+
+    def __getitem__(self, measure: str) -> Array:
+        """A measure as a float32 array with the axes the catalog names."""
+        one_of(measure, self.measures, "measure")
+        if measure in self.stored:
+            return self.stored[measure].joined()
+        return np.stack([self.at(measure, layer) for layer in self.layers])
+
+    def at(self, measure: str, layer: int) -> Array:
+        """A measure in one layer, numbered as in the model."""
+        one_of(measure, self.measures, "measure")
+        one_of(layer, self.layers, "layer")
+        index = self.layers.index(layer)
+        if measure in self.stored:
+            return self.stored[measure][index]
+        weight, norm = self.stored["weight"][index], self.stored["value-norm"][index]
+        product: Array = weight * norm[:, None, :]
+        return product
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids of the measures held."""
+        return iter(self.measures)
+
+    def __contains__(self, measure: object) -> bool:
+        """Whether a measure is held."""
+        return measure in self.measures
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens that receive; in a self-attention stream they are also those that give."""
+        return self.queries
+
+    def shares(self, measure: str) -> dict[str, Array]:
+        """For each category of key, its share of all that a layer's queries take, by layer.
+
+        Averaged over heads after adding up, so that in `weighted-norm` a head that moves more
+        counts more; for `weight` every head and query counts the same.
+        """
+        totals = []
+        for layer in self.layers:
+            values = self.at(measure, layer)
+            totals.append(values.reshape(-1, values.shape[-1]).sum(axis=0, dtype=np.float64))
+        mass = np.stack(totals) if totals else np.zeros((0, len(self.keys)))
+        whole = np.where(mass.sum(axis=1) > 0, mass.sum(axis=1), 1.0)
+        kinds = np.array(self.keys.categories)
+        return {
+            kind: (mass[:, kinds == kind].sum(axis=1) / whole).astype(np.float32)
+            for kind in dict.fromkeys(self.keys.categories)
+        }
+
+    def words(self) -> "Stream":
+        """The same stream between words: keys are added up, queries averaged, ‖f(x)‖ averaged."""
+        into = self.queries.membership()
+        to_query = (into / into.sum(axis=0)).T
+        from_key = self.keys.membership()
+        merged = {}
+        for name in self.measures:
+            values = (self.at(name, layer) for layer in self.layers)
+            if "query" in MEASURES[name].axes:
+                merged[name] = Layers(to_query @ (layer @ from_key) for layer in values)
+            else:
+                mean = from_key / from_key.sum(axis=0)
+                merged[name] = Layers(layer @ mean for layer in values)
+        return Stream(
+            self.name, self.queries.merged(), self.keys.merged(), self.layers, self.heads, merged
+        )
+
+    def __repr__(self) -> str:
+        """The sizes and the measures held."""
+        sizes = f"{len(self.layers)} layers × {len(self.heads)} heads"
+        tokens = f"{len(self.queries)} queries × {len(self.keys)} keys"
+        return f"<{self.name}: {sizes}, {tokens}; {', '.join(self.measures)}>"

@@ -1,0 +1,93 @@
+"""What the model is to have written: given, or generated, then read in one pass."""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from normviz.errors import BadInput
+from normviz.inputs import Prepared, has_encoder, shifted
+from normviz.limits import check_ids, check_length, longest
+
+
+def translated(prepared: Prepared, target: str) -> Prepared:
+    """An encoder–decoder taught this target: its decoder reads the start token, then the target."""
+    tokenizer = _tokenizer(prepared)
+    encoded = tokenizer(text_target=target, return_tensors="pt", verbose=False)
+    if not target.strip() or not encoded["input_ids"].numel():
+        raise BadInput(
+            f"The target is {target!r}.",
+            "A target with at least one visible character is wanted.",
+            "Give the translation, or let the model write it with generate=….",
+        )
+    ids = shifted(prepared.model, encoded["input_ids"])
+    check_ids(prepared.model, ids, tokenizer)
+    check_length(ids.shape[1], longest(prepared.model))
+    title = " → ".join(part for part in (prepared.title, target) if part)
+    return replace(prepared, given=prepared.given | {"decoder_input_ids": ids}, title=title)
+
+
+def continued(prepared: Prepared, target: str) -> Prepared:
+    """A language model that has written this target behind the text."""
+    if not _writes(prepared):
+        raise BadInput(
+            f"{type(prepared.model).__name__} does not write text.",
+            "target and generate are for language models and encoder–decoders.",
+            "Give the second text as pair=…, or load a model that writes.",
+        )
+    tokenizer = _tokenizer(prepared)
+    more = tokenizer(target, add_special_tokens=False, return_tensors="pt")["input_ids"]
+    ids = torch.cat([prepared.given["input_ids"], more.to(torch.long)], dim=1)
+    return _longer(prepared, ids, prepared.title + target)
+
+
+def generated(prepared: Prepared, count: int) -> Prepared:
+    """The text as the model itself goes on, always with its likeliest token."""
+    model: Any = prepared.model
+    if not _writes(prepared) or not hasattr(model, "generate"):
+        raise BadInput(
+            f"{type(model).__name__} cannot generate text.",
+            "generate=… needs a model with a language-modelling head.",
+            "Load it with AutoModelForCausalLM or AutoModelForSeq2SeqLM, or give target=….",
+        )
+    given = {k: v for k, v in prepared.for_forward().items() if k in prepared.given}
+    given.pop("token_type_ids", None)
+    try:
+        ids = model.generate(**given, max_new_tokens=count, do_sample=False, num_beams=1)
+    except (TypeError, AttributeError) as error:
+        raise BadInput(
+            f"{type(model).__name__} failed to generate text ({error}).",
+            "generate=… needs a model with a language-modelling head.",
+            "Load it with AutoModelForCausalLM or AutoModelForSeq2SeqLM, or give target=….",
+        ) from error
+    ids = ids.cpu()
+    if has_encoder(model):
+        return replace(prepared, given=prepared.given | {"decoder_input_ids": ids})
+    return _longer(prepared, ids, prepared.title)
+
+
+def _writes(prepared: Prepared) -> bool:
+    """Whether the model writes text: an encoder–decoder, or a class that can generate."""
+    can = getattr(prepared.model, "can_generate", None)
+    return has_encoder(prepared.model) or bool(can is not None and can())
+
+
+def _longer(prepared: Prepared, ids: torch.Tensor, title: str) -> Prepared:
+    check_length(ids.shape[1], longest(prepared.model))
+    given = prepared.given | {"input_ids": ids}
+    if "attention_mask" in given:
+        grown = torch.ones_like(ids)
+        grown[:, : prepared.given["attention_mask"].shape[1]] = prepared.given["attention_mask"]
+        given["attention_mask"] = grown
+    given.pop("token_type_ids", None)
+    return replace(prepared, given=given, title=title)
+
+
+def _tokenizer(prepared: Prepared) -> Any:
+    if prepared.tokenizer is None:
+        raise BadInput(
+            "There is no tokenizer.",
+            "A target needs one to become tokens.",
+            "Give the tokenizer after the model, or decoder_input_ids in inputs=….",
+        )
+    return prepared.tokenizer

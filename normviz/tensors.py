@@ -1,0 +1,22 @@
+"""The tensor types of the model wing, made of the axis words; each says who makes it."""
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+Weights = Float[Tensor, "batch head query key"]
+"""α, from the model's own attention function."""
+
+Values = Float[Tensor, "batch head key dim"]
+"""The value vectors that α mixes, one for each query head; made by `capture`."""
+
+OutputMap = Float[Tensor, "head dim model"]
+"""W_O, cut into heads; made by `capture.projection`."""
+
+ModelVectors = Float[Tensor, "batch query model"]
+"""The output projection's own output."""
+
+Gram = Float[Tensor, "head another batch key"]
+"""The inner products of the heads' f(x) at each key; made by `measures.attention`."""
+
+Real = Bool[Tensor, "batch position"]
+"""Which positions hold a token and not padding; made by `inputs`."""

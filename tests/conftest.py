@@ -1,0 +1,38 @@
+"""Models that many tests share, each loaded once."""
+
+import os
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import pytest
+import transformers
+
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+
+
+@pytest.fixture(scope="session")
+def demo():
+    """The trained BERT and its tokenizer, through the door users take."""
+    from normviz.models import resolve
+
+    loaded = resolve("demo")
+    return loaded.model, loaded.tokenizer
+
+
+@pytest.fixture(scope="session")
+def smollm2():
+    """The trained Llama with grouped heads, and its tokenizer."""
+    from normviz.models import resolve
+
+    loaded = resolve("demo-decoder")
+    return loaded.model, loaded.tokenizer
+
+
+@pytest.fixture
+def tiny():
+    """Builds a tiny random model by architecture name."""
+    import architectures
+
+    return lambda name="bert", **options: architectures.ALL[name].build(**options)
