@@ -22,7 +22,7 @@ from normviz.storage import load
 from normviz.tokens import Tokens
 
 if TYPE_CHECKING:
-    from normviz.analyze import analyze, analyze_many, check
+    from normviz.analysis import analyze, analyze_many, check
 
 __version__ = version("normviz")
 __all__ = [
@@ -48,7 +48,5 @@ def __getattr__(name: str) -> Any:
     from normviz.packages import needed
 
     with needed("torch", "transformers", "einops", extra="models"):
-        wing = import_module("normviz.analyze")
-    # Importing a submodule binds its name here; the function of the same name is what is wanted.
-    globals().update({public: getattr(wing, public) for public in _MODEL_WING})
-    return globals()[name]
+        wing = import_module("normviz.analysis")
+    return getattr(wing, name)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from normviz.axes import STREAMS, Array, StreamName
+from normviz.axes import STREAMS, Array, Said, StreamName
 from normviz.catalog import one_of
 from normviz.errors import BadArrays
 from normviz.flow import Flow
@@ -20,7 +20,7 @@ def from_arrays(
     *,
     value_norms: Any = None,
     target_tokens: Tokens | Iterable[str] | None = None,
-    stream: StreamName | None = None,
+    stream: Said | None = None,
     title: str = "",
 ) -> Flow:
     """A flow from attention weights (and norms) of any origin.
@@ -44,8 +44,10 @@ def from_arrays(
     keys = _tokens(tokens)
     queries = _tokens(target_tokens) if target_tokens is not None else keys
     layers, heads = (tuple(range(n)) for n in alpha.shape[:2])
-    name: StreamName = stream or _guess(alpha, crossing=target_tokens is not None)
-    one_of(name, STREAMS, "stream")
+    if stream is not None:
+        one_of(stream, STREAMS, "stream")
+    guess = _guess(alpha, crossing=target_tokens is not None)
+    name = next((known for known in STREAMS if known == stream), guess)
     _fits(alpha.shape[2:], (len(queries), len(keys)))
     stored = {"weight": Layers(alpha)}
     if value_norms is not None:

@@ -4,7 +4,7 @@ One vocabulary serves annotations, einsum patterns, saved files, dataframe colum
 `layer head query key dim model`. `query` is the token that receives, `key` the token read from.
 """
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float32
@@ -14,6 +14,12 @@ AXES: tuple[Axis, ...] = get_args(Axis)
 
 StreamName = Literal["encoder", "decoder", "cross"]
 STREAMS: tuple[StreamName, ...] = get_args(StreamName)
+
+if TYPE_CHECKING:
+    Said = str
+else:
+    Said = object
+"""A word a person gives: normviz checks it itself and answers in a sentence."""
 
 Array = Float32[np.ndarray, "..."]
 """Any measure: float32, its axes named by the catalog."""

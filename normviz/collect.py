@@ -59,7 +59,7 @@ def _row(by_stream: dict[StreamName, list[Measured]], prepared: Prepared, row: i
 
 def _same_tokens(items: list[Measured]) -> None:
     """Refuse two towers that would be one stream."""
-    shapes = {item.numbers[k].shape[-1]: item for item in items for k in item.numbers}
+    shapes = {item.lengths["key"]: item for item in items}
     if len(shapes) > 1:
         (a, first), (b, second), *_ = shapes.items()
         raise UnsupportedModel(
@@ -75,9 +75,8 @@ def _causal(
     name: StreamName, items: list[Measured], plain: list[dict[str, float]], *, others: int
 ) -> StreamName:
     """A single stack whose tokens never look ahead is a decoder, whatever its modules say."""
-    length = next(iter(items[0].numbers.values())).shape[-1]
     never = all(p["ahead"] == 0 for p in plain)
-    return "decoder" if name == "encoder" and not others and length > 1 and never else name
+    return "decoder" if name == "encoder" and not others and items[0].lengths["key"] > 1 and never else name
 
 
 def _plain(checks: Checks, row: int) -> dict[str, float]:
@@ -119,14 +118,7 @@ def _stream(name: StreamName, items: list[Measured], prepared: Prepared, row: in
 
 def _side(prepared: Prepared, side: str, item: Measured, axis: str, row: int) -> Tokens:
     """The tokens along an axis, without padding."""
-    for measure, numbers in item.numbers.items():
-        axes = MEASURES[measure].axes
-        if axis in axes:
-            length = numbers.shape[axes.index(axis)]  # the batch stands where the layer will
-            break
-    else:
-        length = item.checks.error.shape[0]
-    tokens = prepared.tokens(side, length, row)
+    tokens = prepared.tokens(side, item.lengths[axis], row)
     real = item.queries if axis == "query" else item.keys
     return tokens if real is None else tokens.take(_places(real[row]).tolist())
 

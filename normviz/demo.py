@@ -85,8 +85,13 @@ def _converted(gguf: Path) -> Path:
     kept.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(dir=kept.parent, prefix="converting-"))
     try:
-        for part in (transformers.AutoTokenizer, transformers.LlamaForCausalLM):
-            part.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(fresh)
+        source = {"pretrained_model_name_or_path": gguf.parent, "gguf_file": gguf.name}
+        transformers.AutoTokenizer.from_pretrained(**source).save_pretrained(fresh)
+        unpacked = transformers.LlamaForCausalLM.from_pretrained(**source)
+        # A model read from GGUF cannot be saved; a plain one with its numbers can.
+        plain = transformers.LlamaForCausalLM(transformers.AutoConfig.from_pretrained(**source))
+        plain.load_state_dict(unpacked.state_dict())
+        plain.to(unpacked.dtype).save_pretrained(fresh)
         if not kept.exists():
             fresh.rename(kept)
     finally:

@@ -53,6 +53,7 @@ def _dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
 def _given(model: nn.Module, tokenizer: Any, dtype: torch.dtype | None) -> Loaded:
     model = getattr(model, "_orig_mod", model)  # a compiled model hides the one that can be heard
     name = str(getattr(model, "name_or_path", "") or type(model).__name__)
+    name = "/".join(Path(name).parts[-2:]) if Path(name).is_absolute() else name
     if dtype is not None and any(p.dtype != dtype for p in model.parameters()):
         model = copy.deepcopy(model).to(dtype)
     if isinstance(tokenizer, str | Path):

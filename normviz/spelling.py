@@ -22,6 +22,8 @@ class Piece:
 
     text: str
     starts: bool
+    ends: bool = False
+    """Whether a word ends here, where tokenizers mark the end and not the start."""
     special: bool = False
     raw: bytes | None = None
     """The token's bytes, where the tokenizer splits text by bytes."""
@@ -61,9 +63,7 @@ def _sentencepiece(token: str) -> Piece:
 
 
 def _endmarked(token: str) -> Piece:
-    # A space at the end says what the mark says; `_boundaries` moves it to the next piece.
-    piece = _bytelevel(token.removesuffix("</w>"))
-    return replace(piece, text=piece.text + " ") if token.endswith("</w>") else piece
+    return replace(_bytelevel(token.removesuffix("</w>")), ends=token.endswith("</w>"))
 
 
 def _whole(token: str) -> Piece:
@@ -124,17 +124,18 @@ def _boundaries(pieces: Iterable[Piece]) -> Iterator[bool]:
     """Whether each piece begins a new word."""
     before: Piece | None = None
     for piece in pieces:
-        text = piece.text.strip()
-        yield (
-            before is None
-            or piece.special
-            or before.special
-            or piece.starts
-            or (before.text[-1:].isspace() and piece.part <= 1)
-            or (piece.part <= 1 and _ideographic(text))
-            or (not piece.part and (is_punctuation(text) or is_punctuation(before.text.strip())))
-        )
+        yield before is None or _begins(before, piece)
         before = piece
+
+
+def _begins(before: Piece, piece: Piece) -> bool:
+    if piece.special or before.special or piece.starts or before.ends:
+        return True
+    if piece.part > 1 or not before.text.strip(" "):
+        return False  # the rest of a character, or what follows a space that stands alone
+    text, last = piece.text.strip(), before.text.strip()
+    apart = is_punctuation(text) or is_punctuation(last) or not last
+    return _ideographic(text) or (apart and not piece.part)
 
 
 def _spelled(pieces: Sequence[Piece]) -> str:

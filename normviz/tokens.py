@@ -112,8 +112,9 @@ class Tokens(Sequence[str]):
 
 
 def is_punctuation(piece: str) -> bool:
-    """Whether a piece consists of punctuation and symbols alone."""
-    return bool(piece) and all(unicodedata.category(c)[0] in "PS" for c in piece)
+    """Whether a piece consists of punctuation and signs alone; pictures such as emoji are not."""
+    kinds = [unicodedata.category(letter) for letter in piece]
+    return bool(kinds) and all(kind[0] == "P" or kind in {"Sm", "Sc", "Sk"} for kind in kinds)
 
 
 def category(piece: str, *, special: bool, cls: bool = False, sep: bool = False) -> str:

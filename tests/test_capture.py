@@ -6,7 +6,7 @@ import torch
 from architectures import ALL, OFF_REGISTRY, ON_REGISTRY
 from torch import nn
 
-from normviz.analyze import analyze
+from normviz.analysis import analyze
 from normviz.capture import capture
 from normviz.errors import UnsupportedModel
 

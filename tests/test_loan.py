@@ -7,7 +7,7 @@ import pytest
 import torch
 from architectures import ALL
 
-from normviz.analyze import analyze
+from normviz.analysis import analyze
 from normviz.capture import capture
 from normviz.capture.loan import changed, found
 

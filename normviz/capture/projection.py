@@ -21,6 +21,8 @@ class Projection:
     bias: Float[Tensor, " model"] | None
     probed: bool
     """Whether the matrix was found by sending unit vectors through the module."""
+    rounds: bool
+    """Whether the module rounds what it is given to eight bits, so that it is not quite linear."""
 
 
 def is_linear(module: nn.Module) -> bool:
@@ -38,16 +40,16 @@ def projection(module: nn.Module, name: str, sample: Tensor, heads: int) -> Proj
     """
     matrix, bias, probed = _matrix(module, name, sample)
     cut = rearrange(matrix, "(head dim) model -> head dim model", head=heads)
-    return Projection(name, cut, bias, probed)
+    return Projection(name, cut, bias, probed, probed and _in_eight_bits(module))
 
 
 def _matrix(module: nn.Module, name: str, sample: Tensor) -> tuple[Tensor, Tensor | None, bool]:
     weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
     if isinstance(weight, Tensor) and weight.device == sample.device:
         if type(module) is nn.Linear:
-            return weight.T, bias, False
+            return weight.detach().T, _detached(bias), False
         if type(module) is Conv1D:
-            return weight, bias, False
+            return weight.detach(), _detached(bias), False
     try:
         zero = module.forward(torch.zeros_like(sample[:1, :1]))
         units = torch.eye(sample.shape[-1], dtype=sample.dtype, device=sample.device)
@@ -60,3 +62,13 @@ def _matrix(module: nn.Module, name: str, sample: Tensor) -> tuple[Tensor, Tenso
             "Load the model without quantisation, or dequantise this module.",
         ) from error
     return (images - zero)[0], zero[0, 0], True
+
+
+def _detached(bias: Tensor | None) -> Tensor | None:
+    return None if bias is None else bias.detach()
+
+
+def _in_eight_bits(module: nn.Module) -> bool:
+    weight = getattr(module, "weight", None)
+    weight = weight() if callable(weight) else weight  # torch's own quantised modules unpack it
+    return getattr(weight, "dtype", None) in (torch.int8, torch.qint8)

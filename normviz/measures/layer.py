@@ -35,6 +35,8 @@ class Measured:
     dtype: str
     sink: bool
     heads: tuple[int, ...]
+    lengths: dict[str, int]
+    """How many positions the query and key axes have, padding included."""
     numbers: dict[str, Tensor]
     checks: Checks
     queries: Real | None
@@ -82,9 +84,10 @@ class Reducer:
             layer=layer,
             projection=heard.projection.name,
             probed=heard.projection.probed,
-            dtype=str(heard.output.dtype).removeprefix("torch."),
+            dtype="int8" if heard.projection.rounds else str(heard.output.dtype).removeprefix("torch."),
             sink=getattr(heard.module, "sinks", None) is not None,
             heads=heads,
+            lengths={"query": query_length, "key": key_length},
             numbers=self._numbers(heard, heads),
             checks=checks(heard, queries, keys),
             queries=queries,

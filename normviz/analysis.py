@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from normviz import inputs as room
+from normviz.axes import Said
 from normviz.capture import capture
 from normviz.capture.loan import evaluating
 from normviz.capture.state import implementation
@@ -26,7 +27,7 @@ from normviz.targets import continued, generated, translated
 def analyze(
     model: Any,
     tokenizer: Any = None,
-    text: str | None = None,
+    text: Said | None = None,
     pair: str | None = None,
     *,
     target: str | None = None,
@@ -127,7 +128,7 @@ def analyze_many(
 
 def _prepared(
     loaded: Loaded,
-    text: str | None,
+    text: Said | None,
     pair: str | None,
     inputs: Mapping[str, Any] | None,
     *,

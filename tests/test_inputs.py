@@ -1,0 +1,152 @@
+"""Texts, targets, generated texts, pictures and sounds on their way into a model."""
+
+import architectures
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
+
+from normviz import analyze
+from normviz.models import resolve
+
+
+class Letters:
+    """A tokenizer for tiny models: one token for each letter."""
+
+    all_special_ids = (0, 1, 2)
+    cls_token_id = sep_token_id = None
+    pad_token_id = 0
+    model_max_length = 10**30
+
+    def __len__(self):
+        return architectures.VOCABULARY
+
+    def __call__(self, text=None, *, text_target=None, add_special_tokens=True, **options):
+        ids = [ord(letter) % 26 + 10 for letter in text_target or text]
+        ids = [*ids, 2] if add_special_tokens and text_target else ids
+        if options.get("return_tensors"):
+            return {"input_ids": torch.tensor([ids])}
+        return {"input_ids": ids, "attention_mask": [1] * len(ids)}
+
+    def convert_ids_to_tokens(self, ids):
+        return [f"t{number}" for number in ids]
+
+
+@pytest.fixture
+def translator():
+    config = architectures.ALL["bart"].build().config
+    torch.manual_seed(0)
+    return AutoModelForSeq2SeqLM.from_config(config).eval()
+
+
+@pytest.fixture
+def writer():
+    config = architectures.ALL["llama"].build().config
+    torch.manual_seed(0)
+    return AutoModelForCausalLM.from_config(config).eval()
+
+
+def test_a_pair_is_read_as_the_model_was_taught(demo):
+    flow = analyze(*demo, "A cat.", pair="It sat.")
+    assert flow.tokens.pieces == ("[CLS]", "a", "cat", ".", "[SEP]", "it", "sat", ".", "[SEP]")
+    assert flow.title == "A cat. ‖ It sat."
+    alone = analyze(demo[0], inputs=demo[1]("A cat.", "It sat.", return_tensors="pt"))
+    np.testing.assert_array_equal(flow["weight"], alone["weight"])
+
+
+def test_a_translation_is_read_behind_its_start_token(translator):
+    flow = analyze(translator, Letters(), "hello", target="abc")
+    # the start token, then the target; the end of sentence is what the last row predicts
+    assert flow.decoder.queries.ids == (2, *(ord(c) % 26 + 10 for c in "abc"))
+    assert flow.cross.keys.ids == tuple(ord(c) % 26 + 10 for c in "hello")
+    assert flow.title == "hello → abc"
+    assert flow.receipt.ok
+
+
+def test_an_encoder_decoder_writes_its_own_target(translator):
+    flow = analyze(translator, Letters(), "hello", generate=4)
+    with torch.no_grad():
+        ids = torch.tensor([list(flow.encoder.keys.ids)])
+        wanted = translator.generate(ids, max_new_tokens=4, do_sample=False, num_beams=1)
+    assert flow.cross.queries.ids == tuple(wanted[0].tolist())
+    assert flow.receipt.ok
+
+
+def test_a_language_model_goes_on_or_is_told_how(writer):
+    told = analyze(writer, Letters(), "hello", target="abc")
+    assert told.tokens.ids == tuple(ord(c) % 26 + 10 for c in "helloabc")
+    wrote = analyze(writer, Letters(), "hello", generate=3)
+    assert wrote.tokens.ids[:5] == told.tokens.ids[:5]
+    assert len(wrote.tokens) <= 8
+    assert wrote.stream().name == "decoder"
+
+
+def test_generating_leaves_the_model_as_it_was(writer):
+    writer.train()
+    seed = torch.get_rng_state()
+    before = writer.generation_config.to_dict()
+    analyze(writer, Letters(), "hello", generate=3)
+    assert all(module.training for module in writer.modules())
+    assert torch.equal(seed, torch.get_rng_state())
+    assert writer.generation_config.to_dict() == before
+
+
+def test_labels_in_the_inputs_become_the_decoders_text(translator):
+    labels = torch.tensor([[20, 21, 22, 2]])
+    flow = analyze(translator, inputs={**architectures.text_inputs(), "labels": labels})
+    assert flow.decoder.queries.ids == (2, 20, 21, 22)
+
+
+def test_a_picture_is_named_by_rows_and_columns():
+    flow = analyze(architectures.ALL["vit"].build(), inputs=architectures.image_inputs())
+    assert len(flow.tokens) == 17
+    assert flow.tokens.pieces[:3] == ("[CLS]", "0,0", "0,1")
+    assert flow.tokens.pieces[-1] == "3,3"
+    assert flow.tokens.special == (True,) + (False,) * 16
+    assert flow.tokens.categories[:2] == ("[CLS]", "other")
+    deit = analyze(architectures.ALL["deit"].build(), inputs=architectures.image_inputs())
+    assert deit.tokens.pieces[:3] == ("[CLS]", "[extra 1]", "0,0")
+
+
+def test_a_sound_is_named_by_frames():
+    architecture = architectures.ALL["whisper"]
+    flow = analyze(architecture.build(), inputs=architecture.inputs())
+    assert flow.cross["weight"].shape == (2, 4, 6, 12)
+    assert flow.cross.keys.pieces[:2] == ("0", "1")
+    assert flow.cross.queries.ids == tuple(range(20, 26))
+
+
+def test_inputs_may_be_lists_or_numpy(tiny):
+    model = tiny("bert")
+    ids = architectures.text_inputs()["input_ids"]
+    wanted = analyze(model, inputs={"input_ids": ids})["weight"]
+    for same in (ids.tolist(), ids.numpy()):
+        np.testing.assert_array_equal(analyze(model, inputs={"input_ids": same})["weight"], wanted)
+
+
+def test_a_folder_gives_model_and_tokenizer(demo, tmp_path):
+    model, tokenizer = demo
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    wanted = analyze(model, tokenizer, "A cat.")
+    for given in (str(tmp_path), tmp_path):
+        flow = analyze(given, text="A cat.")
+        np.testing.assert_array_equal(flow["weight"], wanted["weight"])
+    assert analyze(tmp_path, "A cat.").tokens == wanted.tokens
+
+
+def test_a_folder_keeps_its_head_so_that_it_can_generate(writer, tmp_path):
+    writer.save_pretrained(tmp_path)
+    loaded = resolve(tmp_path, Letters())
+    assert type(loaded.model) is type(writer)
+    assert analyze(tmp_path, Letters(), "hello", generate=2).receipt.ok
+
+
+def test_another_precision_runs_on_a_copy(demo):
+    model, tokenizer = demo
+    flow = analyze(model, tokenizer, "A cat.", dtype="float64")
+    assert flow.receipt.dtype == "float64"
+    assert flow.receipt.error < 1e-12
+    assert model.dtype == torch.float32
+    named = analyze("demo", "A cat.", dtype=torch.float64)
+    np.testing.assert_allclose(named["attention"], flow["attention"], rtol=1e-6)
