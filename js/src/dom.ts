@@ -1,0 +1,53 @@
+/** Elements, made without ever parsing text as markup. */
+
+type Attributes = Record<string, string>;
+
+/** An element with attributes and children; strings become text. */
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[Tag] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/** A button that does one thing, for as long as its view lives. */
+export function button(
+  label: string,
+  title: string,
+  press: () => void,
+  signal: AbortSignal,
+): HTMLButtonElement {
+  const made = element("button", { type: "button", title, "aria-label": title }, label);
+  made.addEventListener("click", press, { signal });
+  return made;
+}
+
+/** A choice among a few, with its name beside it. */
+export function picker(name: string, choose: (value: string) => void, signal: AbortSignal) {
+  const select = element("select", { "aria-label": name });
+  select.addEventListener("change", () => choose(select.value), { signal });
+  return { select, node: element("label", { class: "nv-picker" }, `${name} `, select) };
+}
+
+/** Fill a select with options, keeping it as it is when they are the same. */
+export function options(select: HTMLSelectElement, wanted: [value: string, text: string][]): void {
+  const found = [...select.options].map(({ value, text }) => [value, text]);
+  if (JSON.stringify(found) === JSON.stringify(wanted)) return;
+  select.replaceChildren(...wanted.map(([value, text]) => element("option", { value }, text)));
+}
+
+/** A token as a reader can see it, even if it is empty or only space. */
+export function visible(piece: string): string {
+  if (piece === "") return "∅";
+  if (piece.trim() !== "") return piece.replace(/\s+/g, " ");
+  return piece.replace(/\n/g, "↵").replace(/\t/g, "⇥").replace(/\s/g, "␣");
+}
+
+/** A sentence in place of a picture. */
+export function notice(text: string): HTMLElement {
+  return element("p", { class: "nv-notice", role: "alert" }, text);
+}

@@ -1,0 +1,68 @@
+/** Marks on a canvas; where they go was decided by the layout. */
+
+import { type Bar, curve, middle, type Ribbon } from "./layout";
+
+/** How solid a mark is: among all others, and when it is brought out. */
+export const AMONG = 0.75;
+export const ALONE = 1;
+
+/** The tallest picture that every browser's canvas can hold, in device pixels. */
+const TALLEST = 16000;
+
+/** A canvas of this size in CSS pixels, wiped, or null where the browser refuses to draw. */
+export function sheet(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+): CanvasRenderingContext2D | null {
+  const ratio = Math.min(window.devicePixelRatio || 1, TALLEST / Math.max(1, height));
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context?.scale(ratio, ratio);
+  return context;
+}
+
+/** Ribbons between two columns, in the order given. */
+export function paintRibbons(
+  context: CanvasRenderingContext2D,
+  ribbons: Ribbon[],
+  { left, right }: { left: number; right: number },
+  colours: string[],
+  solidity: number,
+): void {
+  context.globalAlpha = solidity;
+  for (const { plane, width, from, to } of ribbons) {
+    const [x, y, ...rest] = curve(left, from, right, to);
+    context.beginPath();
+    context.moveTo(x, y);
+    context.bezierCurveTo(...rest);
+    context.lineWidth = width;
+    context.strokeStyle = colours[plane];
+    context.stroke();
+  }
+  context.globalAlpha = 1;
+}
+
+/** Bars that grow from `base` by `reach`, to the left where that is negative. */
+export function paintBars(
+  context: CanvasRenderingContext2D,
+  bars: Bar[],
+  { base, reach, pitch }: { base: number; reach: number; pitch: number },
+  colours: string[],
+): void {
+  const height = Math.max(2, Math.round(pitch * 0.4));
+  context.globalAlpha = AMONG;
+  for (const { plane, key, start, end } of bars) {
+    context.fillStyle = colours[plane];
+    context.fillRect(
+      base + start * reach,
+      middle(key, pitch) - height / 2,
+      (end - start) * reach,
+      height,
+    );
+  }
+  context.globalAlpha = 1;
+}

@@ -1,0 +1,91 @@
+/** Colours and numbers as they are shown. */
+
+/** The paper and ink of a theme, and how light its heads are. */
+export interface Palette {
+  paper: string;
+  ink: string;
+  lightness: number;
+  /** For what has no head: all heads together. */
+  plain: string;
+}
+
+export const PALETTES: Record<"light" | "dark", Palette> = {
+  light: { paper: "#ffffff", ink: "#1d2125", lightness: 0.62, plain: oklch(0.5, 0.09, 255) },
+  dark: { paper: "#15181c", ink: "#e4e7ea", lightness: 0.72, plain: oklch(0.74, 0.09, 255) },
+};
+
+const CHROMA = 0.15;
+const FIRST_HUE = 255;
+/** Turning by the golden angle keeps any number of hues apart, and neighbours furthest. */
+const TURN = 137.508;
+/** Small steps of lightness, so that neighbours differ for eyes that cannot tell the hues. */
+const STEPS = [0, -0.09, 0.07];
+
+/** The colour of a head, the same wherever and with whatever other heads it is shown. */
+export function headColour(head: number | null, { lightness, plain }: Palette): string {
+  if (head === null) return plain;
+  return oklch(lightness + STEPS[head % STEPS.length], CHROMA, (FIRST_HUE + head * TURN) % 360);
+}
+
+/** An OKLCH colour as #rrggbb, with as much of its chroma as a screen can show. */
+export function oklch(lightness: number, chroma: number, hue: number): string {
+  for (let c = chroma; c > 0; c -= 0.004) {
+    const rgb = linear(lightness, c, (hue * Math.PI) / 180);
+    if (rgb.every((channel) => channel >= -1e-4 && channel <= 1 + 1e-4)) return hex(rgb);
+  }
+  return hex(linear(lightness, 0, 0));
+}
+
+function linear(lightness: number, chroma: number, angle: number): number[] {
+  const a = chroma * Math.cos(angle);
+  const b = chroma * Math.sin(angle);
+  const long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const short = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  return [
+    4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
+    -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
+    -0.0041960863 * long - 0.7034186147 * medium + 1.707614701 * short,
+  ];
+}
+
+function hex(rgb: number[]): string {
+  const channels = rgb.map((channel) => {
+    const bounded = Math.min(1, Math.max(0, channel));
+    const curved = bounded <= 0.0031308 ? 12.92 * bounded : 1.055 * bounded ** (1 / 2.4) - 0.055;
+    return Math.round(curved * 255)
+      .toString(16)
+      .padStart(2, "0");
+  });
+  return `#${channels.join("")}`;
+}
+
+/** How far two colours stand apart for a reader, from 1 to 21. */
+export function contrast(one: string, other: string): number {
+  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const channel = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** A number with three significant digits. */
+export function number(value: number): string {
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1e5 || size < 1e-3) return value.toExponential(1).replace("e+", "e");
+  return size >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+/** A share with two significant digits, never rounded to nothing or to all. */
+export function percent(share: number): string {
+  if (share <= 0) return "0%";
+  if (share < 0.001) return "<0.1%";
+  if (share < 0.0995) return `${(share * 100).toFixed(1)}%`;
+  return share < 1 && share >= 0.995 ? ">99%" : `${(share * 100).toFixed(0)}%`;
+}

@@ -1,0 +1,46 @@
+/** The notebook's door: the only file that knows anywidget. */
+
+import type { AnyModel, Render } from "@anywidget/types";
+import { same } from "./cell";
+import { CHOICES, type Choice, type Header } from "./model";
+import { guard, mount } from "./mount";
+import { Store } from "./store";
+import { tilesOf } from "./tiles";
+import "./style.css";
+
+interface Traits extends Choice {
+  _header: Header;
+  _data: DataView;
+}
+
+const render: Render<Traits> = ({ model, el, signal }) => {
+  guard(el, () => {
+    const header = model.get("_header");
+    const store = new Store(header, chosen(model));
+    sync(model, store, signal);
+    mount(el, store, tilesOf(header, model.get("_data")), signal);
+  })();
+};
+
+/** Keep the choices of Python and of the view the same. */
+function sync(model: AnyModel<Traits>, store: Store, signal: AbortSignal): void {
+  const fromPython = () => store.choose(chosen(model));
+  for (const name of CHOICES) model.on(`change:${name}`, fromPython);
+  const toPython = () => {
+    const choice = store.choice.value;
+    const changed = CHOICES.filter((name) => !same(choice[name], model.get(name)));
+    for (const name of changed) model.set(name, choice[name]);
+    if (changed.length > 0) model.save_changes();
+  };
+  store.choice.watch(toPython, signal);
+  const leave = () => {
+    for (const name of CHOICES) model.off(`change:${name}`, fromPython);
+  };
+  signal.addEventListener("abort", leave, { once: true });
+}
+
+function chosen(model: AnyModel<Traits>): Choice {
+  return Object.fromEntries(CHOICES.map((name) => [name, model.get(name)])) as unknown as Choice;
+}
+
+export default { render };

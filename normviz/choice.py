@@ -1,0 +1,134 @@
+"""What a reader may choose in a view: the names, the values allowed, and the defaults."""
+
+from collections.abc import Callable, Iterable
+from operator import index
+from typing import Any
+
+from traitlets import TraitError
+
+from normviz.catalog import one_of
+from normviz.errors import NormvizError, UnknownName
+from normviz.flow import Flow
+from normviz.stream import Stream
+
+VIEWS = ("flow",)
+SIDES = ("query", "key")
+SCALES = ("absolute", "query", "layer")
+THEMES = ("auto", "light", "dark")
+
+
+class BadChoice(UnknownName, TraitError, TypeError):
+    """A choice that no view has, or a value that this flow cannot show.
+
+    It is a `TypeError` as well, since that is what Python raises for an unknown keyword.
+    """
+
+
+def resolve(flow: Flow, given: dict[str, Any]) -> dict[str, Any]:
+    """Every choice, checked: what was given, and for the rest what suits this flow."""
+    for name in given:
+        _refuse(one_of, name, CHOICES, "choice")
+    wanted = {name: value for name, value in given.items() if value is not None}
+    stream = _refuse(flow.stream, wanted.get("stream", next(iter(flow.streams), None)))
+    if not (stream.measures and stream.layers):
+        raise BadChoice(
+            f"The {stream.name} stream holds no numbers.",
+            "At least one measure in one layer is needed.",
+            "Analyse the text again and name a measure.",
+        )
+    choice = {**defaults(stream), **wanted}
+    return {name: check(name, choice[name], stream, choice["side"]) for name in CHOICES}
+
+
+def defaults(stream: Stream) -> dict[str, Any]:
+    """What a view of this stream shows before anyone has chosen."""
+    favourite = "weighted-norm" if "weighted-norm" in stream else stream.measures[0]
+    return {
+        "view": "flow",
+        "stream": stream.name,
+        "measure": favourite,
+        "layer": stream.layers[0],
+        "heads": None,
+        "token": None,
+        "side": "query",
+        "normalize": "layer",
+        "theme": "auto",
+    }
+
+
+def check(name: str, value: Any, stream: Stream, side: str = "query") -> Any:
+    """A value as the view wants it, or an error that lists what there is."""
+    return _refuse(CHOICES[name], value, stream, side)
+
+
+def _refuse(work: Callable[..., Any], *given: Any) -> Any:
+    """Let a refusal also be what traitlets raises, which then undoes the assignment."""
+    try:
+        return work(*given)
+    except NormvizError as error:
+        raise BadChoice(error.found, error.wanted, error.do) from None
+
+
+def _named(kind: str, names: Iterable[str]) -> Callable[[Any, Stream, str], Any]:
+    def checked(value: Any, _stream: Stream, _side: str) -> Any:
+        one_of(value, names, kind)
+        return value
+
+    return checked
+
+
+def _stream(value: Any, stream: Stream, _side: str) -> str:
+    one_of(value, (stream.name,), "stream")
+    return stream.name
+
+
+def _measure(value: Any, stream: Stream, _side: str) -> str:
+    one_of(value, stream.measures, "measure")
+    return str(value)
+
+
+def _number(value: Any, numbers: Iterable[int], kind: str) -> int:
+    try:
+        number = index(value)
+    except TypeError:
+        number = value
+    one_of(number, numbers, kind)
+    return number
+
+
+def _layer(value: Any, stream: Stream, _side: str) -> int:
+    return _number(value, stream.layers, "layer")
+
+
+def _heads(value: Any, stream: Stream, _side: str) -> list[int] | None:
+    """None for all heads; otherwise the heads named, in the order of the model."""
+    if value is None:
+        return None
+    asked = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+    chosen = {_number(head, stream.heads, "head") for head in asked}
+    if not chosen:
+        raise UnknownName(
+            "No head is named.",
+            f"The heads are: {', '.join(map(str, stream.heads))}.",
+            "Name at least one, or give None for all.",
+        )
+    return [head for head in stream.heads if head in chosen]
+
+
+def _token(value: Any, stream: Stream, side: str) -> int | None:
+    count = stream.size(side if side in SIDES else "query")
+    return None if value is None else _number(value, range(count), "token")
+
+
+CHOICES: dict[str, Callable[[Any, Stream, str], Any]] = {
+    "view": _named("view", VIEWS),
+    "stream": _stream,
+    "measure": _measure,
+    "layer": _layer,
+    "heads": _heads,
+    "token": _token,
+    "side": _named("side", SIDES),
+    "normalize": _named("normalize", SCALES),
+    "theme": _named("theme", THEMES),
+}
+"""For each choice, what turns a value into one this stream can show."""

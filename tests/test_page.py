@@ -1,0 +1,75 @@
+"""The one-file view under strain: hostile tokens, long texts, broken files, company on the page."""
+
+import re
+
+import pytest
+from browser import INK, chromium, opening, token
+from flows import NASTY, random_flow
+from playwright.sync_api import expect
+
+from normviz.snapshot import page as html
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    with opening(browser, tmp_path) as opened:
+        yield opened
+
+
+def test_nasty_tokens_are_shown_and_do_nothing(show):
+    tab = show(random_flow(NASTY))
+    shown = tab.locator(".nv-tokens.nv-key li").all_text_contents()
+    assert shown[:4] == list(NASTY[:4])
+    assert shown[9:11] == ["↵", "∅"]
+    assert tab.locator("main img").count() == 0
+    for index in range(3):
+        token(tab, "key", index).click()
+
+
+def test_two_views_on_one_page_keep_apart(show):
+    text = html(random_flow())
+    main = re.search(r"<main.*</main>", text, re.DOTALL).group()
+    tab = show(text.replace(main, main + main))
+    views = tab.locator(".normviz")
+    expect(views).to_have_count(2)
+    second = views.nth(1).locator(".nv-base").evaluate(INK)
+    views.nth(0).locator(".nv-tokens.nv-query li").nth(1).click()
+    views.nth(0).get_by_role("button", name="α: ").first.click()
+    expect(views.nth(1).locator("[aria-label=measure] [aria-pressed=true]")).to_have_text("‖αf(x)‖")
+    assert views.nth(1).locator(".nv-base").evaluate(INK) == second
+    assert tab.locator("[id]").count() == 0
+
+
+def test_a_long_text_scrolls_and_stays_legible(show):
+    tab = show(random_flow([f"t{index}" for index in range(150)], layers=1, heads=2))
+    figure = tab.locator(".nv-figure")
+    assert figure.evaluate("node => node.scrollHeight > node.clientHeight + 500")
+    assert token(tab, "key", 0).evaluate("node => getComputedStyle(node).fontSize") == "9px"
+    tab.locator(".normviz").focus()
+    for _ in range(81):
+        tab.keyboard.press("ArrowDown")
+    expect(token(tab, "query", 80)).to_be_in_viewport()
+
+
+def test_a_picture_drawn_while_hidden_appears_when_shown(show):
+    text = html(random_flow()).replace('<main class="', '<main hidden class="')
+    tab = show(text)
+    tab.evaluate("document.querySelector('main').hidden = false")
+    tab.wait_for_function(f"(({INK})(document.querySelector('.nv-base'))).inked > 5000")
+
+
+def test_numbers_that_did_not_arrive_leave_a_sentence(show):
+    text = re.sub(r'"tiles":\[.*?\]', '"tiles":[]', html(random_flow()))
+    tab = show(text, complains=True)
+    expect(tab.locator(".nv-notice")).to_contain_text("are not in this file")
+
+
+def test_a_file_of_another_version_leaves_a_sentence(show):
+    tab = show(html(random_flow()).replace('"format":1', '"format":99'), complains=True)
+    expect(tab.locator(".nv-notice")).to_contain_text("written in layout 99")

@@ -1,0 +1,134 @@
+"""A flow as bytes: every number comes back, and JavaScript reads what Python wrote."""
+
+import base64
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from flows import random_flow, two_streams
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from normviz.choice import CHOICES, resolve
+from normviz.errors import NotFinite, UnknownName
+from normviz.flow import Flow
+from normviz.payload import decode, encode, pack, unpack
+from normviz.stream import Layers, Stream
+
+CONTRACT = Path(__file__).parents[1] / "js" / "test" / "contract.json"
+
+any_numbers = arrays.arrays(
+    np.float32,
+    st.integers(1, 40),
+    elements=st.floats(0, 2.0**127, width=32, allow_subnormal=True),
+)
+"""From zero and the least float32 there is, to nearly the greatest."""
+
+
+@given(values=any_numbers)
+def test_every_number_comes_back_within_half_a_percent(values):
+    exact = values.astype(np.float64)
+    found = decode(*encode(values, "log16")).astype(np.float64)
+    assert ((found == 0) == (exact == 0)).all()
+    # The least floats have too few digits of their own to be within any percentage.
+    digits = np.spacing(values).astype(np.float64) / 2
+    assert (np.abs(found - exact) <= 0.005 * exact + digits).all()
+
+
+@given(values=arrays.arrays(np.float32, st.integers(1, 40), elements=st.floats(-9, 9, width=32)))
+def test_float32_keeps_every_bit(values):
+    assert decode(*encode(values, "float32")).tobytes() == values.tobytes()
+
+
+def test_one_and_zero_are_exact():
+    assert decode(*encode(np.array([0, 1], np.float32), "log16")).tolist() == [0, 1]
+
+
+def test_negative_numbers_are_kept_whole_since_they_have_no_logarithm():
+    values = np.array([-1.5, 2], np.float32)
+    dtype, chunk = encode(values, "log16")
+    assert dtype == "float32"
+    assert decode(dtype, chunk).tolist() == [-1.5, 2]
+
+
+def test_numbers_take_two_bytes():
+    assert len(encode(np.ones((3, 5), np.float32), "log16")[1]) == 30
+
+
+def test_what_is_multiplied_is_not_sent():
+    payload = pack(random_flow())
+    sent = {tile["measure"] for tile in payload.header["tiles"]}
+    assert sent == {"weight", "value-norm"}
+    assert payload.header["streams"][0]["measures"] == ("weight", "value-norm", "weighted-norm")
+
+
+def test_between_words_the_product_does_not_hold_so_everything_is_sent():
+    sent = {tile["measure"] for tile in pack(random_flow().words()).header["tiles"]}
+    assert "weighted-norm" in sent
+
+
+def test_each_tile_is_the_layer_it_says():
+    flow = two_streams()
+    payload = pack(flow, precision="float32")
+    for tile in payload.header["tiles"]:
+        place = (tile["stream"], tile["measure"], tile["layer"])
+        expected = flow.stream(place[0]).at(place[1], place[2]).ravel()
+        assert unpack(payload, *place).tolist() == expected.tolist()
+    assert payload.header["tiles"][-1]["offset"] + payload.header["tiles"][-1]["bytes"] == len(
+        payload.data
+    )
+
+
+def test_peaks_are_the_most_a_token_receives_from_all_keys():
+    flow = two_streams()
+    peaks = pack(flow).header["streams"][0]["peaks"]
+    expected = flow.encoder["weighted-norm"].sum(axis=-1).max(axis=-1)
+    np.testing.assert_allclose(peaks["weighted-norm"], expected, rtol=1e-5)
+    np.testing.assert_allclose(
+        peaks["attention"], flow.encoder["attention"].sum(axis=-1).max(axis=-1)[:, None], rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        peaks["value-norm"], flow.encoder["value-norm"].max(axis=-1), rtol=1e-5
+    )
+
+
+def test_numbers_that_cannot_be_drawn_are_named():
+    flow = random_flow()
+    broken = flow.encoder["weight"].copy()
+    broken[1, 0, 0, 0] = np.nan
+    encoder = flow.encoder
+    stored = {"weight": Layers(broken)}
+    stream = Stream("encoder", encoder.queries, encoder.keys, encoder.layers, encoder.heads, stored)
+    with pytest.raises(NotFinite, match="'weight' of encoder layer 1 holds NaN"):
+        pack(Flow({"encoder": stream}, flow.receipt))
+
+
+def test_an_unknown_precision_is_refused():
+    with pytest.raises(UnknownName, match="The precisions are: log16, float32"):
+        pack(random_flow(), precision="float8")
+
+
+def test_the_contract_that_javascript_reads_is_what_python_writes():
+    """Set NORMVIZ_WRITE_CONTRACT=1 to write it anew, then look at the difference."""
+    flow = two_streams()
+    payload = pack(flow)
+    contract = {
+        "header": payload.header,
+        "data": base64.b64encode(payload.data).decode("ascii"),
+        "choice": resolve(flow, {}),
+        "choices": list(CHOICES),
+        "numbers": [
+            {"stream": stream.name, "measure": measure, "layer": layer,
+             "values": stream.at(measure, layer).ravel().tolist()}
+            for stream in flow.streams.values()
+            for measure in stream
+            for layer in stream.layers
+        ],
+    }  # fmt: skip
+    text = json.dumps(contract, indent=1, ensure_ascii=False) + "\n"
+    if os.environ.get("NORMVIZ_WRITE_CONTRACT"):
+        CONTRACT.write_text(text, encoding="utf-8")
+    assert json.loads(CONTRACT.read_text(encoding="utf-8")) == json.loads(text)

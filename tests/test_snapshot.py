@@ -1,0 +1,127 @@
+"""The one-file view: closed to the outside, the same bytes each time, safe against its tokens."""
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from flows import NASTY, check, random_flow, receipt, two_streams
+
+from normviz.errors import NormvizError
+from normviz.payload import pack
+from normviz.snapshot import mimebundle, page, to_html
+
+
+def blocks(text):
+    """The contents of every script element, as a parser would cut them."""
+    return re.findall(r"<script[^>]*>(.*?)</script", text, re.DOTALL | re.IGNORECASE)
+
+
+def test_the_path_comes_back_and_holds_the_page(tmp_path):
+    flow = random_flow()
+    path = flow.to_html(tmp_path / "figure.html", layer=1)
+    assert path == tmp_path / "figure.html"
+    assert path.read_text(encoding="ascii") == page(flow, layer=1)
+
+
+def test_the_same_flow_gives_the_same_bytes():
+    assert page(random_flow()) == page(random_flow())
+
+
+def test_the_choice_is_written_into_the_page():
+    about, *_ = blocks(page(two_streams(), stream="cross", theme="dark", token=1))
+    choice = json.loads(about)["choice"]
+    assert (choice["stream"], choice["layer"], choice["theme"], choice["token"]) == (
+        "cross",
+        1,
+        "dark",
+        1,
+    )
+
+
+def test_the_numbers_are_packed_into_the_page():
+    flow = random_flow()
+    _, packed, _ = blocks(page(flow))
+    assert gzip.decompress(base64.b64decode(packed)) == pack(flow).data
+
+
+def test_no_token_can_leave_its_block():
+    flow = random_flow(NASTY)
+    about, packed, script = blocks(page(replace(flow, title=NASTY[0])))
+    assert json.loads(about)["header"]["streams"][0]["keys"]["pieces"] == list(NASTY)
+    assert "<" not in about
+    assert "<" not in packed
+    assert "alert(1)" not in script
+
+
+def test_a_title_is_text():
+    text = page(replace(random_flow(), title="<b> & \ud800 é"))
+    assert "<title>normviz: &lt;b&gt; &amp; &#55296; &#233;</title>" in text
+
+
+def test_the_policy_lets_in_the_two_inline_blocks_and_nothing_else():
+    text = page(random_flow())
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL).group(1)
+
+    def digest(code):
+        return base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+
+    assert policy == (
+        f"default-src 'none'; script-src 'sha256-{digest(blocks(text)[-1])}'; "
+        f"style-src 'sha256-{digest(style)}'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def test_the_page_names_no_other_place():
+    text = page(random_flow())
+    assert not re.search(r"https?://|\bimport\s*\(|\bfetch\s*\(|url\(|@import", text)
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_scraps(tmp_path, monkeypatch):
+    target = tmp_path / "figure.html"
+    target.write_text("old")
+
+    def fail(*_):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    with pytest.raises(OSError, match="full"):
+        to_html(random_flow(), target)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_full_precision_can_be_asked_for():
+    about, *_ = blocks(page(random_flow(), precision="float32"))
+    assert {tile["dtype"] for tile in json.loads(about)["header"]["tiles"]} == {"float32"}
+
+
+def test_a_receipt_that_failed_can_be_written_even_with_nan():
+    flow = replace(random_flow(), receipt=receipt([check("encoder", 0, float("nan"))]))
+    about, *_ = blocks(page(flow))
+    shown = json.loads(about)["header"]["receipt"]
+    assert not shown["ok"]
+    assert "miss the model's own output by nan" in shown["headline"]
+
+
+def test_a_notebook_gets_the_widget_and_plain_text():
+    flow = random_flow()
+    shown = mimebundle(flow)
+    assert shown["text/plain"] == repr(flow)
+    assert "model_id" in shown["application/vnd.jupyter.widget-view+json"]
+    assert flow._repr_mimebundle_()["text/plain"] == repr(flow)
+
+
+def test_where_there_can_be_no_widget_the_text_says_why(monkeypatch):
+    def fail(*_, **__):
+        raise NormvizError("There is no door.", "One is needed.", "Build it.")
+
+    monkeypatch.setattr("normviz.widget.FlowWidget.__init__", fail)
+    flow = random_flow()
+    assert mimebundle(flow) == {
+        "text/plain": f"{flow!r}\n  (no picture: There is no door. One is needed. Build it.)"
+    }
