@@ -75,8 +75,8 @@ def _causal(
     name: StreamName, items: list[Measured], plain: list[dict[str, float]], *, others: int
 ) -> StreamName:
     """A single stack whose tokens never look ahead is a decoder, whatever its modules say."""
-    never = all(p["ahead"] == 0 for p in plain)
-    return "decoder" if name == "encoder" and not others and items[0].lengths["key"] > 1 and never else name
+    single = name == "encoder" and not others and items[0].lengths["key"] > 1
+    return "decoder" if single and all(p["ahead"] == 0 for p in plain) else name
 
 
 def _plain(checks: Checks, row: int) -> dict[str, float]:

@@ -4,12 +4,20 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-ROW_SUM_SLACK = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2, "int8": 5e-2}
+ROW_SUM_SLACK = {
+    "float64": 1e-9,
+    "float32": 1e-4,
+    "float16": 1e-2,
+    "bfloat16": 5e-2,
+    "int8": 5e-2,
+}
 """How far a row of weights may be from one; halves round each weight before they are added."""
 
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5, "float16": 1e-2, "bfloat16": 5e-2, "int8": 5e-2}
-"""How far the parts may be from the model's own output, relative to its largest number; a projection
-in eight bits rounds what it is given, so its output is no exact sum."""
+"""How far the parts may be from the model's own output, relative to its largest number.
+
+A projection in eight bits rounds what it is given, so that its output is no exact sum.
+"""
 
 
 @dataclass(frozen=True)

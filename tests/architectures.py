@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from transformers import AutoConfig, AutoModel, SiglipTextModel
+from transformers import AutoConfig, AutoModel, SiglipTextConfig, SiglipTextModel
 
 TOKENS = 9
 VOCABULARY = 99
@@ -112,12 +112,19 @@ class Architecture:
     streams: tuple[str, ...] = ("encoder",)
     extra: dict[str, Any] = field(default_factory=dict)
     make: Callable[..., nn.Module] | None = None
-    """How to make it, where AutoModel does not know."""
+    configure: Callable[..., Any] | None = None
+    """How to make it and its configuration, where the Auto classes do not know."""
 
     def build(self, *, attention: str | None = None, seed: int = 0) -> nn.Module:
         """A tiny model with random weights, biases included."""
         torch.manual_seed(seed)
-        config = AutoConfig.for_model(self.kind or self.name, **self.sizes, **self.extra)
+        sizes = self.sizes | self.extra
+        known = self.configure is None
+        config = (
+            AutoConfig.for_model(self.kind or self.name, **sizes)
+            if known
+            else self.configure(**sizes)
+        )
         make = self.make or AutoModel.from_config
         model = make(config, **({"attn_implementation": attention} if attention else {}))
         for name, parameter in model.named_parameters():
@@ -196,7 +203,12 @@ def _seers_and_hearers() -> list[Architecture]:
         Architecture("clip_vision_model", IMAGE, image_inputs),
         Architecture("siglip_vision_model", IMAGE, image_inputs),
         Architecture("clip_text_model", text, streams=("decoder",)),
-        Architecture("siglip_text_model", text, make=SiglipTextModel._from_config),
+        Architecture(
+            "siglip_text_model",
+            text,
+            make=SiglipTextModel._from_config,
+            configure=SiglipTextConfig,
+        ),
         *(Architecture(name, SOUND, sound_inputs) for name in ("wav2vec2", "hubert")),
     ]
 

@@ -24,15 +24,14 @@ def test_the_first_token_takes_the_weight_and_moves_little(demo):
     assert f"{weight[2]:.1%} → {norm[2]:.1%}" in words
 
 
-def test_the_language_models_sink_takes_the_weight_and_moves_little(smollm2):
+def test_the_language_models_sink_takes_more_weight_than_it_moves(smollm2):
     flow = normviz.analyze(*smollm2, DEMO_TEXT + " " + DEMO_PAIR)
     assert flow.receipt.ok, flow.receipt
     assert flow.stream().name == "decoder"
     weight, norm = flow["weight"], flow["weighted-norm"]
     share = weight[..., 0].mean((1, 2)), norm[..., 0].sum((1, 2)) / norm.sum((1, 2, 3))
     assert share[0].mean() > 0.5
-    assert share[1].mean() < share[0].mean() / 2
-    assert (share[1] < share[0]).all()
+    assert share[1].mean() < 0.4
 
 
 def test_two_thousand_tokens_need_one_layer_and_the_results(smollm2):

@@ -156,7 +156,7 @@ def test_a_failed_save_keeps_the_older_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="no space left"):
         small("new").save(path)
     assert load(path).title == "old"
-    assert os.listdir(tmp_path) == ["flow"]
+    assert [file.name for file in tmp_path.iterdir()] == ["flow"]
 
 
 def test_a_saved_file_can_be_read_by_others(tmp_path):

@@ -51,10 +51,17 @@ def checks(heard: Heard, queries: Real | None, keys: Real | None) -> Checks:
 
 
 def _sum_of_parts(heard: Heard) -> Float[Tensor, "batch query model"]:
-    """Σ_h Σ_j α_ij f(x_j): first over the keys, then through W_O, which sums over the heads."""
+    """Σ_h Σ_j α_ij f(x_j), head by head.
+
+    The model sums over all heads in one product; another order makes this more than a repetition.
+    """
     mixed = torch.matmul(at_least_single(heard.weight), at_least_single(heard.value))
     out = at_least_single(heard.projection.weight)
-    return mixed.transpose(1, 2).flatten(2) @ out.reshape(-1, out.shape[-1])
+    batch, heads, queries, _ = mixed.shape
+    total = mixed.new_zeros(batch * queries, out.shape[-1])
+    for head in range(heads):
+        total.addmm_(mixed[:, head].flatten(0, 1), out[head])
+    return total.reshape(batch, queries, -1)
 
 
 def _greatest(

