@@ -6,13 +6,13 @@ import hashlib
 import html
 import json
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
 from normviz.bundle import bundle
 from normviz.choice import resolve
 from normviz.errors import NormvizError
+from normviz.files import atomically
 from normviz.flow import Flow
 from normviz.payload import pack
 
@@ -42,7 +42,9 @@ def to_html(
 ) -> Path:
     """Write the view of a flow to one self-contained file, the same bytes for the same flow."""
     target = Path(path)
-    _write(target, page(flow, precision=precision, **choice).encode("ascii"))
+    content = page(flow, precision=precision, **choice).encode("ascii")
+    with atomically(target) as unfinished:
+        unfinished.write_bytes(content)
     return target
 
 
@@ -94,13 +96,3 @@ def _data_block(plain: dict[str, Any]) -> str:
 def _digest(code: str) -> str:
     """The one inline block that the page's policy lets in."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode('ascii')).digest()).decode()}'"
-
-
-def _write(target: Path, content: bytes) -> None:
-    """Put the whole file in place at once, or leave what was there."""
-    scratch = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    try:
-        scratch.write_bytes(content)
-        scratch.replace(target)
-    finally:
-        scratch.unlink(missing_ok=True)

@@ -6,8 +6,7 @@ asked for. The archive is written beside its place and moved there whole.
 
 import json
 import math
-import os
-import tempfile
+import struct
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -19,6 +18,7 @@ import numpy as np
 from normviz.axes import Array
 from normviz.catalog import MEASURES
 from normviz.errors import BadFile, NormvizError
+from normviz.files import atomically
 from normviz.flow import Flow
 from normviz.receipt import Receipt
 from normviz.stream import Layers, Stream
@@ -29,6 +29,18 @@ VERSION = 1
 DESCRIPTION = "flow.json"
 LONGEST_DESCRIPTION = 64 * 2**20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+_DAMAGE = (
+    zipfile.BadZipFile,
+    struct.error,
+    EOFError,
+    OSError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    RuntimeError,
+)
+"""What reading an archive raises when its bytes are not what they were."""
 
 
 def save(flow: Flow, path: str | Path) -> Path:
@@ -42,33 +54,6 @@ def save(flow: Flow, path: str | Path) -> Path:
                     numbers = np.ascontiguousarray(array, dtype="<f4")
                     _put(archive, _member(stream.name, measure, number), numbers.data.cast("B"))
     return place
-
-
-class atomically:  # noqa: N801 - reads as a word at its call
-    """A path to write to, which takes its place only when everything went well."""
-
-    def __init__(self, place: Path) -> None:
-        self.place = place
-
-    def __enter__(self) -> Path:
-        """Open an unfinished file in the same folder."""
-        self.place.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self.place.parent, prefix=f".{self.place.name}.")
-        os.close(handle)
-        self.unfinished = Path(name)
-        return self.unfinished
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Move the finished file to its place, or leave no trace of it."""
-        if kind is not None:
-            self.unfinished.unlink(missing_ok=True)
-            return
-        with self.unfinished.open("rb") as file:
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        self.unfinished.chmod(0o666 & ~mask)  # temporary files are private; a saved one is not
-        self.unfinished.replace(self.place)
 
 
 def _put(archive: zipfile.ZipFile, name: str, data: bytes | memoryview) -> None:
@@ -119,7 +104,7 @@ def load(path: str | Path) -> Flow:
         ) from error
     except BadFile:
         raise
-    except (zipfile.BadZipFile, EOFError, OSError, KeyError, TypeError, ValueError) as error:
+    except _DAMAGE as error:
         raise BadFile(
             f"{str(place)!r} is not a whole normviz file ({error}).",
             "A file written by flow.save is wanted.",

@@ -63,6 +63,13 @@ def test_the_weights_are_the_models_own_eager_attention(name):
             assert (torch.from_numpy(weight.copy()) - own[0]).abs().max() < 1e-6
 
 
+@pytest.mark.parametrize("name", [a.name for a in OFF_REGISTRY])
+def test_weights_are_followed_through_the_casts_of_half_precision(name):
+    flow = analyze(ALL[name].build().to(torch.bfloat16), inputs=ALL[name].inputs())
+    assert flow.receipt.ok, flow.receipt
+    assert flow["weight"].shape == (2, 4, 9, 9)
+
+
 def test_tied_layers_are_counted_as_they_are_run(tiny):
     flow = analyze(tiny("albert"), inputs=architectures.text_inputs())
     assert flow["weight"].shape == (2, 4, 9, 9)

@@ -50,6 +50,8 @@ def test_a_flow_is_frozen():
     flow = example()
     with pytest.raises(ValueError, match="read-only"):
         flow["weight"][0] = 0
+    with pytest.raises(ValueError, match="read-only"):
+        example().stream().at("weight", 0)[0] = 0
     with pytest.raises(dataclasses.FrozenInstanceError):
         flow.title = "other"
     with pytest.raises(TypeError):

@@ -9,6 +9,7 @@ from architectures import ALL
 
 from normviz.analysis import analyze
 from normviz.capture import capture
+from normviz.capture.listener import Listener
 from normviz.capture.loan import changed, found
 
 
@@ -141,6 +142,28 @@ def test_a_model_used_by_another_thread_meanwhile_is_not_overheard(tiny):
 
     assert len(capture(model, inputs, meanwhile)) == 2
     assert torch.allclose(seen[0].last_hidden_state, wanted, atol=1e-5)
+
+
+def test_hooks_hear_only_their_own_thread(tiny, monkeypatch):
+    model = tiny("bart")
+    inputs = architectures.pair_inputs()
+    heard = []
+    for name in ("entering", "projected"):
+        own = getattr(Listener, name)
+
+        def noting(self, *args, own=own):
+            heard.append(threading.get_ident())
+            return own(self, *args)
+
+        monkeypatch.setattr(Listener, name, noting)
+
+    def meanwhile(_):
+        thread = threading.Thread(target=lambda: model(**inputs))
+        thread.start()
+        thread.join()
+
+    assert len(capture(model, inputs, meanwhile)) == 6
+    assert set(heard) == {threading.get_ident()}
 
 
 def test_the_last_borrower_puts_back_what_the_first_found():

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from normviz.analysis import analyze
-from normviz.capture import listener, registry
+from normviz.capture import capture, listener, registry
+from normviz.measures.checks import checks
 from normviz.receipt import TOLERANCE, LayerCheck, Receipt
 
 GOOD = LayerCheck(
@@ -98,30 +99,46 @@ def test_a_mask_lost_on_the_way_is_noticed(tiny, monkeypatch):
         return own(module, query, key, value, None, **more)
 
     monkeypatch.setattr(registry, "own_eager", lambda module: forgetful)
-    monkeypatch.setattr(registry.Ear, "attended", None, raising=False)
     receipt = analyze(model, inputs=inputs()).receipt
     assert not receipt.ok
     assert "a masked place has weight" in receipt.failures[0]
     assert receipt.headline().startswith("✗ decoder layer 0")
 
 
-def test_a_mask_lost_everywhere_is_noticed_too(tiny):
+PADDED = {"attention_mask": torch.tensor([[1] * 6 + [0] * 3])}
+
+
+@pytest.mark.parametrize(("name", "more"), [("llama", {}), ("bert", PADDED)])
+def test_a_mask_lost_everywhere_is_noticed_too(tiny, name, more):
     """Even the mask that normviz sees is gone; causality and padding are known without it."""
-    for name in ("llama", "bert"):
-        model = tiny(name)
-        padded = inputs() | {"attention_mask": torch.tensor([[1] * 6 + [0] * 3])}
-        attend = registry._attend
 
-        def unmasked(module, query, key, value, mask, *args, attend=attend, **more):
-            return attend(module, query, key, value, None, *args, **more)
+    def unmasked(module, query, key, value, mask, *args, **options):
+        return registry._attend(module, query, key, value, None, *args, **options)
 
-        registry.AttentionInterface.register(registry.NAME, unmasked)
-        try:
-            receipt = analyze(model, inputs=padded).receipt
-        finally:
-            registry.register()
-        assert not receipt.ok, name
-        assert "masked place" in receipt.failures[0]
+    registry.AttentionInterface.register(registry.NAME, unmasked)
+    try:
+        receipt = analyze(tiny(name), inputs=inputs() | more).receipt
+    finally:
+        registry.register()
+    assert not receipt.ok
+    assert "masked place" in receipt.failures[0]
+
+
+def test_what_padding_does_is_not_held_against_a_layer(tiny):
+    real = torch.tensor([[True] * 6 + [False] * 3])
+    model = tiny("bert")
+    heard = capture(model, inputs() | PADDED, lambda heard: heard)[0]
+    spoilt = heard.weight.clone()
+    spoilt[:, :, 6:] = 7
+    checked = checks(dataclasses.replace(heard, weight=spoilt), real, real)
+    assert checked.error < 1e-6
+    assert abs(checked.greatest_row - 1) < 1e-6
+    assert abs(checked.least_row - 1) < 1e-6
+    assert checked.leak == 0
+    careless = checks(dataclasses.replace(heard, weight=spoilt), None, real)
+    assert careless.error > 1
+    assert careless.greatest_row > 1
+    assert careless.leak > 1
 
 
 def test_weights_that_are_not_what_was_mixed_are_noticed(tiny, monkeypatch):
