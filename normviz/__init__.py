@@ -47,6 +47,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(message)
     from normviz.packages import needed
 
-    with needed("torch", "transformers", "einops", extra="models"):
+    with needed("torch", "transformers", extra="models"):
         wing = import_module("normviz.analysis")
     return getattr(wing, name)

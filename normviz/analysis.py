@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from importlib.metadata import version
 from itertools import islice
 from typing import Any
@@ -203,6 +204,7 @@ def _flows(
         yield Flow(streams, receipt, prepared.title)
 
 
+@cache
 def versions() -> dict[str, str]:
     """What ran: normviz and what it stands on."""
     names = ("normviz", "torch", "transformers", "numpy")

@@ -30,7 +30,10 @@ class LayerCheck:
     """The output projection whose output the parts must add up to."""
     dtype: str
     error: float | None
-    """The largest |sum of parts - own output| over the largest |own output|; None: not checked."""
+    """The largest |sum of parts - own output| over the largest |own output|; None: not checked.
+
+    Over all queries, in sixteen coordinates of the model's space.
+    """
     least_row: float
     greatest_row: float
     leak: float

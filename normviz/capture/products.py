@@ -46,7 +46,7 @@ class Hearer(Protocol):
 class Follower(TorchFunctionMode):
     """Overhears torch functions in this thread; with `products`, also softmax times values."""
 
-    def __init__(self, hearer: Hearer, *, products: bool) -> None:
+    def __init__(self, hearer: Hearer, *, products: bool = False) -> None:
         super().__init__()
         self.hearer = hearer
         self.products = products

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import torch
-from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
@@ -39,7 +38,7 @@ def projection(module: nn.Module, name: str, sample: Tensor, heads: int) -> Proj
     device) is asked: what it does to the unit vectors is the matrix, what it does to zero the bias.
     """
     matrix, bias, probed = _matrix(module, name, sample)
-    cut = rearrange(matrix, "(head dim) model -> head dim model", head=heads)
+    cut = matrix.reshape(heads, -1, matrix.shape[-1])  # head dim model
     return Projection(name, cut, bias, probed, probed and _in_eight_bits(module))
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from normviz.tensors import Gram, OutputMap, Values, Weights
 
-CHUNK = 2**19
+CHUNK = 2**21
 """How many numbers of f(x) are held at a time: enough to keep the processor busy, and in cache."""
 
 
@@ -33,11 +33,12 @@ def value_norm(value: Values, out: OutputMap) -> Float[Tensor, "batch head key"]
 def gram(value: Values, out: OutputMap) -> Gram:
     """The inner products of the heads' f(x) with each other, at each key."""
     batch, heads, keys, _ = value.shape
-    tables = [
-        torch.einsum("hnm,gnm->hgn", moved, moved)  # head, another head, token; model
-        for moved in _moved(value, out)
-    ]
-    return torch.cat(tables, dim=-1).reshape(heads, heads, batch, keys)
+    tables = []
+    for moved in _moved(value, out):
+        by_token = moved.transpose(0, 1)  # token head model
+        tables.append(torch.bmm(by_token, by_token.transpose(1, 2)))
+    # The products of two heads stand together for all keys: `head_sum_norm` reads them in rows.
+    return torch.cat(tables).permute(1, 2, 0).contiguous().reshape(heads, heads, batch, keys)
 
 
 def gram_norm(table: Gram) -> Float[Tensor, "batch head key"]:
@@ -50,12 +51,13 @@ def head_sum_norm(weight: Weights, table: Gram) -> Float[Tensor, "batch query ke
 
     Σ_h α_h (G_hh α_h + 2 Σ_{g>h} G_hg α_g), a plane of queries and keys at a time.
     """
-    square = torch.zeros_like(weight[:, 0])
-    for head in range(weight.shape[1]):
-        row = weight[:, head] * table[head, head, :, None]
-        for another in range(head + 1, weight.shape[1]):
-            row.addcmul_(weight[:, another], table[head, another, :, None], value=2)
-        square.addcmul_(weight[:, head], row)
+    planes = weight.unbind(dim=1)
+    square = torch.zeros_like(planes[0])
+    for head, products in enumerate(table[:, :, :, None].unbind()):
+        row = planes[head] * products[head]
+        for plane, product in zip(planes[head + 1 :], products[head + 1 :].unbind(), strict=True):
+            row.addcmul_(plane, product, value=2)
+        square.addcmul_(planes[head], row)
     return square.clamp_(min=0).sqrt_()
 
 

@@ -26,42 +26,49 @@ class Checks:
     """The largest weight of the first token on a later one; nothing, where attention is causal."""
 
 
+COORDINATES = 16
+"""In how many coordinates of the model's space, evenly spread, the parts are added up."""
+
+
 def checks(heard: Heard, queries: Real | None, keys: Real | None) -> Checks:
     """Compare the sum of the parts with the output projection's own output, and the rest.
 
+    The parts of every query are added up over all heads and keys, in sixteen coordinates: a wrong
+    weight, value or head shows in each of them, and no vector for a pair of tokens is ever built.
     `queries` and `keys` say which positions are tokens; padding is left out of every check.
     """
-    weight = heard.weight
     own = at_least_single(heard.output)
-    moved = _sum_of_parts(heard)
-    bias = heard.projection.bias
-    rebuilt = moved if bias is None else moved + at_least_single(bias)
-    missed = _greatest((rebuilt - own).abs().amax(dim=-1), queries)
-    size = _greatest(own.abs().amax(dim=-1), queries)
-    rows = at_least_single(weight).sum(dim=-1)
+    bias = at_least_single(_bias(heard))
+    step = max(1, own.shape[-1] // COORDINATES)
+    rows, parts = _added_up(heard, step)
+    seen = own[..., ::step]
+    missed = (parts + bias[::step] - seen).abs().amax(dim=-1)
+    size = _greatest(seen.abs().amax(dim=-1), queries)
     least = -_greatest((-rows).amax(dim=1), queries, elsewhere=-torch.inf)
     return Checks(
-        error=missed / size.clamp(min=torch.finfo(size.dtype).tiny),
+        error=_greatest(missed, queries) / size.clamp(min=torch.finfo(size.dtype).tiny),
         least_row=least,
         greatest_row=_greatest(rows.amax(dim=1), queries),
         leak=_leak(heard, queries, keys),
-        sourceless=_bias_share(bias, moved, queries),
-        ahead=_ahead(weight, queries),
+        sourceless=_bias_share(bias, own - bias, queries),
+        ahead=_ahead(heard.weight, queries),
     )
 
 
-def _sum_of_parts(heard: Heard) -> Float[Tensor, "batch query model"]:
-    """Σ_h Σ_j α_ij f(x_j), head by head.
+def _bias(heard: Heard) -> Float[Tensor, " model"]:
+    bias = heard.projection.bias
+    return heard.output.new_zeros(heard.output.shape[-1]) if bias is None else bias
 
-    The model sums over all heads in one product; another order makes this more than a repetition.
-    """
-    mixed = torch.matmul(at_least_single(heard.weight), at_least_single(heard.value))
-    out = at_least_single(heard.projection.weight)
-    batch, heads, queries, _ = mixed.shape
-    total = mixed.new_zeros(batch * queries, out.shape[-1])
-    for head in range(heads):
-        total.addmm_(mixed[:, head].flatten(0, 1), out[head])
-    return total.reshape(batch, queries, -1)
+
+def _added_up(
+    heard: Heard, step: int
+) -> tuple[Float[Tensor, "batch head query"], Float[Tensor, "batch query coordinate"]]:
+    """Σ_j α_ij, and Σ_h Σ_j α_ij f(x_j) in some coordinates: both in one walk over the weights."""
+    out = at_least_single(heard.projection.weight[..., ::step])
+    given = at_least_single(heard.value) @ out
+    both = torch.cat([given, torch.ones_like(given[..., :1])], dim=-1)
+    sums = at_least_single(heard.weight) @ both
+    return sums[..., -1], sums[..., :-1].sum(dim=1)
 
 
 def _greatest(
@@ -72,13 +79,12 @@ def _greatest(
 
 
 def _bias_share(
-    bias: Tensor | None, moved: Float[Tensor, "batch query model"], real: Real | None
+    bias: Float[Tensor, " model"], moved: Float[Tensor, "batch query model"], real: Real | None
 ) -> PerText:
-    """‖b_O‖ / (‖b_O‖ + ‖Σ parts‖), averaged over the real queries."""
-    if bias is None:
-        return moved.new_zeros(len(moved))
-    length = torch.linalg.vector_norm(at_least_single(bias))
-    share: Tensor = length / (length + torch.linalg.vector_norm(moved, dim=-1))
+    """‖b_O‖ / (‖b_O‖ + ‖what the tokens gave‖), averaged over the real queries."""
+    length = torch.linalg.vector_norm(bias)
+    whole = length + torch.linalg.vector_norm(moved, dim=-1)
+    share: Tensor = length / whole.clamp(min=torch.finfo(whole.dtype).tiny)
     if real is None:
         return share.mean(dim=-1)
     return (share * real).sum(dim=-1) / real.sum(dim=-1)
