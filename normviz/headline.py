@@ -18,8 +18,8 @@ def headline(flow: Flow, stream: str | None = None) -> str:
     }
     (kind, n), _ = max(gaps.items(), key=lambda gap: gap[1])
     sentence = (
-        f"In layer {chosen.layers[n]}, {kind} takes {weight[kind][n]:.0%} of the attention weight, "
-        f"and {norm[kind][n]:.0%} of what attention moves."
+        f"In layer {chosen.layers[n]}, {_called(kind)} takes {weight[kind][n]:.0%} of the attention "
+        f"weight, and {norm[kind][n]:.0%} of what attention moves."
     )
     return "\n".join([sentence, "", *_table(chosen)])
 
@@ -28,10 +28,15 @@ def _table(stream: Stream) -> list[str]:
     """Shares of weight and norm by category, a line for each layer."""
     weight, norm = stream.shares("weight"), stream.shares("weighted-norm")
     lines = [
-        "share of   " + "".join(f"{kind:>20}" for kind in weight),
+        "share of   " + "".join(f"{_called(kind):>20}" for kind in weight),
         "layer      " + f"{'α → ‖αf(x)‖':>20}" * len(weight),
     ]
     for n, layer in enumerate(stream.layers):
         cells = (f"{weight[kind][n]:.1%} → {norm[kind][n]:.1%}" for kind in weight)
         lines.append(f"{layer:<11}" + "".join(f"{cell:>20}" for cell in cells))
     return lines
+
+
+def _called(kind: str) -> str:
+    """A category as a reader would call it."""
+    return "words" if kind == "other" else kind

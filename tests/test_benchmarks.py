@@ -1,0 +1,22 @@
+"""The benchmarks still run."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+
+
+def test_the_attention_benchmark_runs_on_a_small_shape():
+    command = [sys.executable, "-W", "ignore", BENCHMARKS / "attention.py", "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    tokens, row = done.stdout.strip().splitlines()[-1].split(" ", 1)
+    assert tokens == "32"
+    assert json.loads(row)["time"]["median"] > 0
+
+
+def test_the_kept_results_are_readable_and_name_their_machine():
+    kept = json.loads((BENCHMARKS / "results" / "attention.json").read_text())
+    assert set(kept["tokens"]) == {"128", "512"}
+    assert {"torch", "transformers", "threads"} <= set(kept["machine"])
