@@ -18,8 +18,8 @@ def headline(flow: Flow, stream: str | None = None) -> str:
     }
     (kind, n), _ = max(gaps.items(), key=lambda gap: gap[1])
     sentence = (
-        f"In layer {chosen.layers[n]}, {_called(kind)} takes {weight[kind][n]:.0%} of the attention "
-        f"weight, and {norm[kind][n]:.0%} of what attention moves."
+        f"In layer {chosen.layers[n]}, {_called(kind)} takes {weight[kind][n]:.0%} "
+        f"of the attention weight, and {norm[kind][n]:.0%} of what attention moves."
     )
     return "\n".join([sentence, "", *_table(chosen)])
 
