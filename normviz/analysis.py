@@ -162,7 +162,7 @@ def _finished(prepared: Prepared, target: str | None, generate: int) -> Prepared
             "Give one of the two.",
         )
     if generate:
-        with evaluating(prepared.model):
+        with evaluating(list(prepared.model.modules())):
             return generated(prepared, generate)
     if target is None:
         if has_encoder(prepared.model) and prepared.ids("decoder") is None:

@@ -76,7 +76,7 @@ class Listener(Generic[Result]):
         self.following = ExitStack()
         """Open while an output is on its way to its projection."""
         self.reading_elsewhere: set[nn.Module] = set()
-        self.encoder = _encoder_of(model)
+        self.encoder = _encoder_of(model, self.names)
         self.model = model
 
     def attended(
@@ -173,17 +173,17 @@ def _for_each_head(value: Tensor, heads: int) -> Tensor:
     return value.repeat_interleave(heads // value.shape[1], dim=1)
 
 
-def _encoder_of(model: nn.Module) -> str | None:
+def _encoder_of(model: nn.Module, names: Mapping[nn.Module, str]) -> str | None:
     """The name under which an encoder–decoder keeps its encoder; None for a single stack."""
     config = getattr(model, "config", None)
     if not getattr(config, "is_encoder_decoder", False):
         return None
     encoder = model.get_encoder()  # type: ignore[operator]
-    return next((f"{name}." for name, module in model.named_modules() if module is encoder), None)
+    return f"{names[encoder]}." if encoder in names else None
 
 
 @contextmanager
-def _hooked(model: nn.Module, listener: Listener[Any]) -> Iterator[None]:
+def _hooked(listener: Listener[Any]) -> Iterator[None]:
     """The listener's hooks on the model, heard only from this thread."""
 
     def mine(hear: Callable[..., None]) -> Callable[..., None]:
@@ -192,7 +192,7 @@ def _hooked(model: nn.Module, listener: Listener[Any]) -> Iterator[None]:
     with ExitStack() as stack:
         token = registry.listening.set(listener)
         stack.callback(registry.listening.reset, token)
-        for module in model.modules():
+        for module in listener.names:
             if is_linear(module):
                 hook = module.register_forward_hook(mine(listener.projected))
                 stack.callback(hook.remove)
@@ -211,11 +211,12 @@ def capture(
     after an error.
     """
     listener = Listener(model, inputs, reduce)
-    on_registry = products.uses_registry(model)
+    modules = list(listener.names)
+    on_registry = products.uses_registry(modules)
     with ExitStack() as stack:
-        stack.enter_context(evaluating(model))
-        stack.enter_context(attending(model, registry.NAME if on_registry else "eager"))
-        stack.enter_context(_hooked(model, listener))
+        stack.enter_context(evaluating(modules))
+        stack.enter_context(attending(modules, registry.NAME if on_registry else "eager"))
+        stack.enter_context(_hooked(listener))
         if not on_registry:
             stack.enter_context(products.Follower(listener, products=True))
         stack.enter_context(listener.following)
@@ -226,7 +227,7 @@ def capture(
             f"{type(model).__name__} ran without one attention that normviz could hear.",
             "normviz hears attention that goes through the registry of transformers, or a softmax "
             "followed by a product with the values.",
-            f"This model's attention is computed otherwise ({len(configs(model))} configurations "
+            f"This model's attention is computed otherwise ({len(configs(modules))} configurations "
             "seen); use normviz.from_arrays with weights of your own.",
         )
     return listener.results

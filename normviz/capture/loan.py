@@ -1,7 +1,7 @@
 """Borrowing a model: what normviz changes for the length of a `with`, and how it is put back."""
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -59,10 +59,10 @@ def found(owner: object, attribute: str) -> Any:
         return getattr(owner, attribute) if entry is None else entry.found
 
 
-def configs(model: nn.Module) -> list[Any]:
-    """Every configuration that a part of the model reads its attention implementation from."""
+def configs(modules: Iterable[nn.Module]) -> list[Any]:
+    """Every configuration that one of the modules reads its attention implementation from."""
     seen: dict[int, Any] = {}
-    waiting = [module.config for module in model.modules() if hasattr(module, "config")]
+    waiting = [module.config for module in modules if hasattr(module, "config")]
     while waiting:
         config = waiting.pop()
         if id(config) not in seen and hasattr(config, "_attn_implementation_internal"):
@@ -73,16 +73,16 @@ def configs(model: nn.Module) -> list[Any]:
 
 
 @contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
-    """The model in evaluation mode, without gradients, and the random numbers untouched."""
-    still = changed(model.modules(), "training", value=False)
-    with _random_untouched(model), torch.no_grad(), still:
+def evaluating(modules: Sequence[nn.Module]) -> Iterator[None]:
+    """A model's modules in evaluation mode, no gradients, and the random numbers untouched."""
+    still = changed(modules, "training", value=False)
+    with _random_untouched(modules[0]), torch.no_grad(), still:
         yield
 
 
-def attending(model: nn.Module, implementation: str) -> AbstractContextManager[None]:
-    """The model with another attention implementation, for the length of a `with`."""
-    return changed(configs(model), "_attn_implementation_internal", implementation)
+def attending(modules: Iterable[nn.Module], implementation: str) -> AbstractContextManager[None]:
+    """The modules with another attention implementation, for the length of a `with`."""
+    return changed(configs(modules), "_attn_implementation_internal", implementation)
 
 
 @contextmanager

@@ -21,10 +21,10 @@ SAME_NUMBERS = {
 """Functions that pass their numbers on: in evaluation mode a dropout does too."""
 
 
-def uses_registry(model: nn.Module) -> bool:
-    """Whether any part of the model was written in a file that knows the attention registry."""
-    files = (sys.modules.get(type(module).__module__) for module in model.modules())
-    return any(hasattr(file, "ALL_ATTENTION_FUNCTIONS") for file in files)
+def uses_registry(modules: Iterable[nn.Module]) -> bool:
+    """Whether any of the modules was written in a file that knows the attention registry."""
+    names = {type(module).__module__ for module in modules}
+    return any(hasattr(sys.modules.get(name), "ALL_ATTENTION_FUNCTIONS") for name in names)
 
 
 def storage(tensor: Tensor) -> int:

@@ -6,6 +6,7 @@ output bias is not. A weight is never negative, so ‖αf‖ = α‖f‖. Over t
 `head × head` for each key instead of a vector for each pair of tokens.
 """
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -14,8 +15,28 @@ from torch import Tensor
 
 from normviz.tensors import Gram, OutputMap, Values, Weights
 
-CHUNK = 2**21
+CHUNK = 2**20
 """How many numbers of f(x) are held at a time: enough to keep the processor busy, and in cache."""
+
+
+class Scratch:
+    """Memory for f(x) that every run and layer uses again: fresh memory is slow to touch."""
+
+    def __init__(self) -> None:
+        self.kept: Tensor | None = None
+
+    def shaped(self, *shape: int, like: Tensor) -> Tensor:
+        """Room for so many numbers of the same kind, with anything in it."""
+        size = math.prod(shape)
+        kept = self.kept
+        if (
+            kept is None
+            or kept.numel() < size
+            or kept.dtype != like.dtype
+            or kept.device != like.device
+        ):
+            kept = self.kept = like.new_empty(size)
+        return kept[:size].view(shape)
 
 
 def at_least_single(tensor: Tensor) -> Tensor:
@@ -23,18 +44,21 @@ def at_least_single(tensor: Tensor) -> Tensor:
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
 
 
-def value_norm(value: Values, out: OutputMap) -> Float[Tensor, "batch head key"]:
+def value_norm(
+    value: Values, out: OutputMap, scratch: Scratch | None = None
+) -> Float[Tensor, "batch head key"]:
     """The length of f(x) for each head and key."""
     batch, heads, keys, _ = value.shape
-    norms = [moved.norm(dim=-1) for moved in _moved(value, out)]
+    runs = _moved(value, out, scratch or Scratch())
+    norms = [torch.linalg.vector_norm(moved, dim=-1) for moved in runs]
     return torch.cat(norms, dim=1).reshape(heads, batch, keys).transpose(0, 1)
 
 
-def gram(value: Values, out: OutputMap) -> Gram:
+def gram(value: Values, out: OutputMap, scratch: Scratch | None = None) -> Gram:
     """The inner products of the heads' f(x) with each other, at each key."""
     batch, heads, keys, _ = value.shape
     tables = []
-    for moved in _moved(value, out):
+    for moved in _moved(value, out, scratch or Scratch()):
         by_token = moved.transpose(0, 1)  # token head model
         tables.append(torch.bmm(by_token, by_token.transpose(1, 2)))
     # The products of two heads stand together for all keys: `head_sum_norm` reads them in rows.
@@ -61,9 +85,11 @@ def head_sum_norm(weight: Weights, table: Gram) -> Float[Tensor, "batch query ke
     return square.clamp_(min=0).sqrt_()
 
 
-def _moved(value: Values, out: OutputMap) -> Iterator[Float[Tensor, "head token model"]]:
-    """f(x), a run of tokens at a time."""
+def _moved(
+    value: Values, out: OutputMap, scratch: Scratch
+) -> Iterator[Float[Tensor, "head token model"]]:
+    """f(x), a run of tokens at a time; each run is overwritten by the next."""
     heads, _, model = out.shape
     tokens = value.transpose(0, 1).flatten(1, 2)  # head token dim
-    runs = torch.split(tokens, max(1, CHUNK // (heads * model)), dim=1)
-    return (torch.bmm(run, out) for run in runs)
+    for run in torch.split(tokens, max(1, CHUNK // (heads * model)), dim=1):
+        yield torch.bmm(run, out, out=scratch.shaped(heads, run.shape[1], model, like=run))

@@ -11,6 +11,7 @@ from normviz.axes import StreamName
 from normviz.capture import Heard
 from normviz.catalog import one_of
 from normviz.measures.attention import (
+    Scratch,
     at_least_single,
     gram,
     gram_norm,
@@ -66,6 +67,7 @@ class Reducer:
         self.heads = heads
         self.real = real or {}
         self.seen: Counter[str] = Counter()
+        self.scratch = Scratch()
 
     def __call__(self, heard: Heard) -> Measured | Passed:
         """Measure one attention, or let it pass."""
@@ -104,11 +106,11 @@ class Reducer:
         out = at_least_single(heard.projection.weight)
         found: dict[str, Tensor] = {}
         if "attention" in self.measures:
-            table = gram(value, out)
+            table = gram(value, out, self.scratch)
             norms = gram_norm(table)
             found["attention"] = head_sum_norm(weight, table)
         elif {"value-norm", "weighted-norm"} & set(self.measures):
-            norms = value_norm(value, out)
+            norms = value_norm(value, out, self.scratch)
         if {"value-norm", "weighted-norm"} & set(self.measures):
             found["value-norm"] = _some(norms, heads)
         if {"weight", "weighted-norm"} & set(self.measures):
