@@ -11,6 +11,7 @@ from jaxtyping import TypeCheckError
 
 from normviz.analysis import analyze
 from normviz.capture import capture
+from normviz.measures import attention
 from normviz.measures.attention import gram, gram_norm, head_sum_norm, value_norm
 
 SIZES = st.tuples(*(st.integers(1, 5) for _ in range(6)))
@@ -45,6 +46,18 @@ def test_every_measure_equals_the_loops_in_double_precision(sizes, seed):
     for row in range(sizes[0]):
         for name, wanted in reference.measures(weight[row], value[row], out).items():
             np.testing.assert_allclose(found[name][row], wanted, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("small", [0, 2**30])
+@pytest.mark.parametrize("chunk", [1, 2**20])
+def test_short_and_long_texts_are_summed_alike(monkeypatch, small, chunk):
+    monkeypatch.setattr(attention, "SMALL_PLANE", small)
+    monkeypatch.setattr(attention, "CHUNK", chunk)
+    weight, value, out = example((2, 5, 4, 7, 3, 6), 1)
+    found = computed(weight, value, out)
+    for row in range(2):
+        for name, wanted in reference.measures(weight[row], value[row], out).items():
+            np.testing.assert_allclose(found[name][row], wanted, rtol=1e-10)
 
 
 @settings(deadline=None, max_examples=30)

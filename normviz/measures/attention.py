@@ -19,6 +19,10 @@ CHUNK = 2**20
 """How many numbers of f(x) are held at a time: enough to keep the processor busy, and in cache."""
 
 
+SMALL_PLANE = 2**16
+"""Up to how many pairs of tokens the heads are summed together and not one by one."""
+
+
 class Scratch:
     """Memory for f(x) that every run and layer uses again: fresh memory is slow to touch."""
 
@@ -73,15 +77,28 @@ def gram_norm(table: Gram) -> Float[Tensor, "batch head key"]:
 def head_sum_norm(weight: Weights, table: Gram) -> Float[Tensor, "batch query key"]:
     """The length of what all heads together move from each key to each query.
 
-    Σ_h α_h (G_hh α_h + 2 Σ_{g>h} G_hg α_g), a plane of queries and keys at a time.
+    Σ_h α_h Σ_{g≤h} c G_hg α_g with c = 1 on the diagonal and 2 beside it. Short texts take all the
+    heads from g on in one step; long ones a plane of queries and keys at a time, kept in cache.
     """
-    planes = weight.unbind(dim=1)
+    twice = 2 * table[:, :, :, None]  # head another batch 1 key
+    twice.diagonal(dim1=0, dim2=1).div_(2)
+    planes = weight.transpose(0, 1)  # head batch query key
+    if planes[0].numel() <= SMALL_PLANE:
+        rows = torch.zeros_like(planes)
+        for head, plane in enumerate(planes.unbind()):
+            rows[head:].addcmul_(plane, twice[head:, head])
+        return _root(rows.mul_(planes).sum(dim=0))
     square = torch.zeros_like(planes[0])
-    for head, products in enumerate(table[:, :, :, None].unbind()):
+    for head, products in enumerate(twice.unbind()):
         row = planes[head] * products[head]
-        for plane, product in zip(planes[head + 1 :], products[head + 1 :].unbind(), strict=True):
-            row.addcmul_(plane, product, value=2)
+        for plane, product in zip(planes[:head].unbind(), products[:head].unbind(), strict=True):
+            row.addcmul_(plane, product)
         square.addcmul_(planes[head], row)
+    return _root(square)
+
+
+def _root(square: Tensor) -> Tensor:
+    """The square root in place; rounding may have left a zero just below zero."""
     return square.clamp_(min=0).sqrt_()
 
 
@@ -91,5 +108,7 @@ def _moved(
     """f(x), a run of tokens at a time; each run is overwritten by the next."""
     heads, _, model = out.shape
     tokens = value.transpose(0, 1).flatten(1, 2)  # head token dim
-    for run in torch.split(tokens, max(1, CHUNK // (heads * model)), dim=1):
+    most = max(1, CHUNK // (heads * model))
+    count = -(-tokens.shape[1] // most)
+    for run in tokens.tensor_split(count, dim=1):  # even runs: a short last one would be slow
         yield torch.bmm(run, out, out=scratch.shaped(heads, run.shape[1], model, like=run))

@@ -126,9 +126,10 @@ def _forbidden(heard: Heard, keys: Real | None) -> Bool[Tensor, "..."] | None:
 
 def _ahead(weight: Float[Tensor, "batch head query key"], real: Real | None) -> PerText:
     """How much the first real token takes from any later one."""
-    places = torch.arange(weight.shape[-1], device=weight.device)
     if real is None:
-        return weight[:, :, 0].masked_fill(places < 1, 0).flatten(1).amax(dim=-1)
+        later = weight[:, :, 0, 1:]
+        return later.flatten(1).amax(dim=-1) if later.numel() else weight.new_zeros(len(weight))
+    places = torch.arange(weight.shape[-1], device=weight.device)
     first = real.int().argmax(dim=-1)
     rows = weight.take_along_dim(first[:, None, None, None], dim=2)[:, :, 0]
     return rows.masked_fill(places <= first[:, None, None], 0).flatten(1).amax(dim=-1)
