@@ -36,3 +36,21 @@ def tiny():
     import architectures
 
     return lambda name="bert", **options: architectures.ALL[name].build(**options)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real browser, started once."""
+    from browser import chromium
+
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Opens a flow or a page from disk in a tab of its own."""
+    from browser import opening
+
+    with opening(browser, tmp_path) as opened:
+        yield opened

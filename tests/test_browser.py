@@ -4,23 +4,11 @@ import re
 
 import numpy as np
 import pytest
-from browser import chromium, ink, opening, pressed, token
+from browser import ink, pressed, token
 from flows import check, random_flow, receipt, softmax, two_streams
 from playwright.sync_api import expect
 
 from normviz.arrays import from_arrays
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as running:
-        yield running
-
-
-@pytest.fixture
-def show(browser, tmp_path):
-    with opening(browser, tmp_path) as opened:
-        yield opened
 
 
 def test_ribbons_and_bars_are_really_painted(show):

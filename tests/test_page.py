@@ -2,24 +2,11 @@
 
 import re
 
-import pytest
-from browser import INK, chromium, opening, token
+from browser import INK, token
 from flows import NASTY, random_flow
 from playwright.sync_api import expect
 
 from normviz.snapshot import page as html
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as running:
-        yield running
-
-
-@pytest.fixture
-def show(browser, tmp_path):
-    with opening(browser, tmp_path) as opened:
-        yield opened
 
 
 def test_nasty_tokens_are_shown_and_do_nothing(show):
