@@ -15,7 +15,7 @@ from normviz.errors import NotFinite, UnsupportedModel
 from normviz.inputs import Prepared
 from normviz.measures.checks import Checks
 from normviz.measures.layer import Measured, Passed
-from normviz.receipt import LayerCheck
+from normviz.receipt import TOLERANCE, LayerCheck
 from normviz.stream import Layers, Stream
 from normviz.tokens import Tokens
 
@@ -51,10 +51,18 @@ def _row(by_stream: dict[StreamName, list[Measured]], prepared: Prepared, row: i
         actual = _causal(name, items, plain, others=sum(map(bool, by_stream.values())) - 1)
         checks += [_check(actual, i, p) for i, p in zip(items, plain, strict=True)]
         streams[actual] = _stream(actual, items, prepared, row)
-        probed = [item.projection for item in items if item.probed]
-        if probed:
-            notes.append(f"W_O of {', '.join(probed)} was found by sending unit vectors through")
+        notes += _remarks(items)
     return streams, tuple(checks), tuple(notes)
+
+
+def _remarks(items: list[Measured]) -> Iterator[str]:
+    """What a reader of the receipt should know about how W_O was found."""
+    probed = [item.projection for item in items if item.probed]
+    if probed:
+        yield f"W_O of {', '.join(probed)} was found by sending unit vectors through"
+    if any(item.dtype == "int8" for item in items):
+        allowed = TOLERANCE["int8"]
+        yield f"its projections round their input to eight bits: {allowed:.0e} is allowed there"
 
 
 def _same_tokens(items: list[Measured]) -> None:

@@ -227,6 +227,7 @@ class TestQuantised:
         assert flow.receipt.ok, flow.receipt
         assert flow.receipt.error <= error
         assert any("unit vectors" in note for note in flow.receipt.notes)
+        assert any("eight bits" in note for note in flow.receipt.notes) == (bits == 8)
 
     def test_torchs_own_eight_bits_are_measured_too(self, tiny):
         plain = analyze(tiny("bert"), inputs=architectures.text_inputs())
