@@ -164,7 +164,7 @@ def test_numbers_from_elsewhere_may_be_torch_in_half_precision():
     import torch
 
     weight = torch.rand(1, 2, 3, 3).softmax(-1).to(torch.bfloat16).requires_grad_()
-    flow = from_arrays(weight, "abc"[:0] or ["a", "b", "c"])
+    flow = from_arrays(weight, ["a", "b", "c"])
     assert flow.receipt.ok
     assert flow["weight"].dtype == np.float32
     assert flow.receipt.error is None
