@@ -185,11 +185,12 @@ def _flows(
     heads: Collection[int] | None,
 ) -> Iterator[Flow]:
     found = implementation(loaded.model)
-    sides = {side: (lambda n, side=side: prepared.real(side, n)) for side in room.SIDES}
+    sides = {side: (lambda n, side=side: prepared.real(side, n)) for side in ("encoder", "decoder")}
     reducer = Reducer(measures, layers=layers, heads=heads, real=sides)
     passed = capture(loaded.model, prepared.for_forward(), reducer)
     rows = gathered(passed, prepared, layers)
     first = next(loaded.model.parameters(), None)
+    fingerprint = prepared.fingerprint()
     for streams, checks, notes in rows:
         receipt = Receipt(
             checks=checks,
@@ -197,7 +198,7 @@ def _flows(
             attention=found,
             dtype=str(getattr(first, "dtype", "none")).removeprefix("torch."),
             device=str(getattr(first, "device", "none")),
-            inputs=prepared.fingerprint(),
+            inputs=fingerprint,
             versions=versions(),
             notes=prepared.notes + notes,
         )

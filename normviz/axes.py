@@ -15,6 +15,13 @@ AXES: tuple[Axis, ...] = get_args(Axis)
 StreamName = Literal["encoder", "decoder", "cross"]
 STREAMS: tuple[StreamName, ...] = get_args(StreamName)
 
+SIDES: dict[StreamName, tuple[str, str]] = {
+    "encoder": ("encoder", "encoder"),
+    "decoder": ("decoder", "decoder"),
+    "cross": ("decoder", "encoder"),
+}
+"""On which side of the model the queries and the keys of a stream stand."""
+
 if TYPE_CHECKING:
     Said = str
 else:

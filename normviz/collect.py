@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from normviz.axes import STREAMS, Array, StreamName
+from normviz.axes import SIDES, STREAMS, Array, StreamName
 from normviz.catalog import MEASURES, one_of
 from normviz.errors import NotFinite, UnsupportedModel
 from normviz.inputs import Prepared
@@ -92,7 +92,7 @@ def _plain(checks: Checks, row: int) -> dict[str, float]:
 
 
 def _check(name: StreamName, item: Measured, plain: dict[str, float]) -> LayerCheck:
-    if not math.isfinite(plain["error"]):
+    if not all(math.isfinite(number) for number in plain.values()):
         raise NotFinite(
             f"{name} layer {item.layer} puts out numbers that are not finite "
             f"(its projection is {item.projection}, in {item.dtype}).",
@@ -115,8 +115,9 @@ def _check(name: StreamName, item: Measured, plain: dict[str, float]) -> LayerCh
 
 def _stream(name: StreamName, items: list[Measured], prepared: Prepared, row: int) -> Stream:
     first = items[0]
-    queries = _side(prepared, "encoder" if name == "encoder" else "decoder", first, "query", row)
-    keys = _side(prepared, "decoder" if name == "decoder" else "encoder", first, "key", row)
+    query_side, key_side = SIDES[name]
+    queries = _side(prepared, query_side, first, "query", row)
+    keys = _side(prepared, key_side, first, "key", row)
     stored = {
         measure: Layers(_numpy(item, measure, row) for item in items) for measure in first.numbers
     }

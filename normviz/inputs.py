@@ -15,8 +15,6 @@ from normviz.limits import check_ids, check_length, longest
 from normviz.tensors import Real
 from normviz.tokens import Tokens
 
-SIDES = ("encoder", "decoder")
-
 
 @dataclass(frozen=True)
 class Prepared:
@@ -130,10 +128,10 @@ def patches(pixels: Tensor, model: nn.Module, length: int) -> Tokens:
 
 def from_inputs(model: nn.Module, tokenizer: Any, inputs: Mapping[str, Any]) -> Prepared:
     """Inputs that are ready for the model, of any modality."""
-    given: dict[str, Any] = {}
-    for name, value in dict(inputs).items():
-        ready = torch.as_tensor(value) if _is_array(value) else value
-        given[name] = ready
+    given = {
+        name: torch.as_tensor(value) if _is_array(value) else value
+        for name, value in dict(inputs).items()
+    }
     if not any(isinstance(value, Tensor) and value.numel() for value in given.values()):
         raise BadInput(
             f"inputs holds {sorted(given) or 'nothing'}, and no tensor with numbers in it.",
@@ -144,7 +142,7 @@ def from_inputs(model: nn.Module, tokenizer: Any, inputs: Mapping[str, Any]) -> 
         given["decoder_input_ids"] = shifted(model, given["labels"])
     given.pop("labels", None)
     prepared = Prepared(model, given, tokenizer)
-    for side in SIDES:
+    for side in ("encoder", "decoder"):
         ids = prepared.ids(side)
         if ids is not None:
             check_ids(model, ids, tokenizer)
@@ -172,9 +170,10 @@ def from_texts(
         )
     rows = []
     notes: list[str] = []
+    limit = longest(model, tokenizer)
     for n, text in enumerate(texts):
         pair = pairs[n] if pairs is not None else None
-        row, note = _encoded(model, tokenizer, text, pair, truncate=truncate)
+        row, note = _encoded(tokenizer, text, pair, limit, truncate=truncate)
         rows.append(row)
         notes += note
     given = _padded(rows, getattr(tokenizer, "pad_token_id", None) or 0)
@@ -184,7 +183,7 @@ def from_texts(
 
 
 def _encoded(
-    model: nn.Module, tokenizer: Any, text: str, pair: str | None, *, truncate: bool
+    tokenizer: Any, text: str, pair: str | None, limit: int | None, *, truncate: bool
 ) -> tuple[dict[str, list[int]], list[str]]:
     """One text as ids, checked for emptiness and length."""
     if not isinstance(text, str) or not text.strip():
@@ -195,7 +194,7 @@ def _encoded(
         )
     encode = {"text": text, "text_pair": pair, "verbose": False}
     row = {name: list(value) for name, value in tokenizer(**encode).items()}
-    length, limit = len(row["input_ids"]), longest(model, tokenizer)
+    length = len(row["input_ids"])
     notes = []
     if truncate and limit is not None and length > limit:
         short = tokenizer(**encode, truncation=True, max_length=limit)

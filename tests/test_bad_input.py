@@ -95,10 +95,12 @@ def test_ids_beyond_the_vocabulary(tiny, refused):
     refused(TokenizerMismatch, "99", "belongs to", lambda: analyze(tiny("bert"), inputs=ids))
 
 
-def test_not_a_number_in_the_weights(tiny, refused):
+@pytest.mark.parametrize("where", ["self.query", "self.value", "output.dense"])
+def test_not_a_number_in_the_weights(tiny, refused, where):
     model = tiny("bert")
+    broken = model.get_submodule(f"encoder.layer.1.attention.{where}")
     with torch.no_grad():
-        model.encoder.layer[1].attention.self.value.weight[0, 0] = float("nan")
+        broken.weight[1, 0] = float("nan")
     run = lambda: analyze(model, inputs=architectures.text_inputs())  # noqa: E731
     refused(NotFinite, "layer 1", "NaN", run)
 

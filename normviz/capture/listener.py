@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from normviz.axes import StreamName
 from normviz.capture import products, registry
-from normviz.capture.loan import attending, configs, evaluating
+from normviz.capture.loan import attending, evaluating
 from normviz.capture.products import storage
 from normviz.capture.projection import Projection, is_linear, projection
 from normviz.errors import UnsupportedModel
@@ -227,7 +227,7 @@ def capture(
             f"{type(model).__name__} ran without one attention that normviz could hear.",
             "normviz hears attention that goes through the registry of transformers, or a softmax "
             "followed by a product with the values.",
-            f"This model's attention is computed otherwise ({len(configs(modules))} configurations "
-            "seen); use normviz.from_arrays with weights of your own.",
+            "This model's attention is computed otherwise: use normviz.from_arrays with weights of "
+            "your own.",
         )
     return listener.results

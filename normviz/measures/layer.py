@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from normviz.axes import StreamName
+from normviz.axes import SIDES, StreamName
 from normviz.capture import Heard
 from normviz.catalog import one_of
 from normviz.measures.attention import (
@@ -79,8 +79,9 @@ class Reducer:
         heads = tuple(range(count)) if self.heads is None else tuple(sorted(set(self.heads)))
         for head in heads:
             one_of(head, range(count), "head")
-        queries = self._side("encoder" if heard.stream == "encoder" else "decoder", query_length)
-        keys = self._side("decoder" if heard.stream == "decoder" else "encoder", key_length)
+        query_side, key_side = SIDES[heard.stream]
+        queries = self._side(query_side, query_length, heard.weight.device)
+        keys = self._side(key_side, key_length, heard.weight.device)
         return Measured(
             stream=heard.stream,
             layer=layer,
@@ -96,9 +97,10 @@ class Reducer:
             keys=keys,
         )
 
-    def _side(self, side: str, length: int) -> Real | None:
+    def _side(self, side: str, length: int, device: torch.device) -> Real | None:
         known = self.real.get(side)
-        return known(length) if known is not None else None
+        real = known(length) if known is not None else None
+        return None if real is None else real.to(device)  # layers may lie on several devices
 
     def _numbers(self, heard: Heard, heads: tuple[int, ...]) -> dict[str, Tensor]:
         weight = at_least_single(heard.weight)
