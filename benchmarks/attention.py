@@ -1,8 +1,8 @@
 """The four attention measures against the model's own pass, and the formulas taken literally.
 
 Each contender runs in turn, many rounds, in one process; what is reported is the median of the
-rounds' ratios to the plain pass, with its quartiles. Peak memory is measured in a process of its
-own for each contender, as growth over the loaded model.
+rounds' ratios to the plain pass, with its quartiles. Peak memory is measured in processes of their
+own for each contender, as growth over the loaded model; the median of five.
 
     python benchmarks/attention.py            about four minutes on two cores
     python benchmarks/attention.py --quick    one small shape, to see that it runs
@@ -102,10 +102,13 @@ def alone(seconds: dict[str, list[float]]) -> float:
 
 
 def peak(name: str, tokens: int) -> int:
-    """How many bytes a contender needs beyond the loaded model, in a process of its own."""
+    """How many bytes a contender needs beyond the loaded model: the median of five processes."""
     command = [sys.executable, "-W", "ignore", __file__, "--peak", name, "--tokens", str(tokens)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return int(done.stdout.strip().splitlines()[-1])
+    found = []
+    for _ in range(5):
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found.append(int(done.stdout.strip().splitlines()[-1]))
+    return int(statistics.median(found))
 
 
 def measure_peak(name: str, tokens: int) -> None:

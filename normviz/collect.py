@@ -117,7 +117,8 @@ def _stream(name: StreamName, items: list[Measured], prepared: Prepared, row: in
     first = items[0]
     query_side, key_side = SIDES[name]
     queries = _side(prepared, query_side, first, "query", row)
-    keys = _side(prepared, key_side, first, "key", row)
+    same = query_side == key_side and first.lengths["query"] == first.lengths["key"]
+    keys = queries if same else _side(prepared, key_side, first, "key", row)
     stored = {
         measure: Layers(_numpy(item, measure, row) for item in items) for measure in first.numbers
     }

@@ -87,6 +87,7 @@ def attending(modules: Iterable[nn.Module], implementation: str) -> AbstractCont
 
 @contextmanager
 def _random_untouched(model: nn.Module) -> Iterator[None]:
-    devices = {p.device for p in model.parameters() if p.device.type == "cuda"}
+    parameters = model.parameters() if torch.cuda.is_available() else ()
+    devices = {p.device for p in parameters if p.device.type == "cuda"}
     with torch.random.fork_rng(devices=list(devices)):
         yield
