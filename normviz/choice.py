@@ -1,5 +1,6 @@
 """What a reader may choose in a view: the names, the values allowed, and the defaults."""
 
+import math
 from collections.abc import Callable, Iterable
 from operator import index
 from typing import Any
@@ -11,10 +12,14 @@ from normviz.errors import NormvizError, UnknownName
 from normviz.flow import Flow
 from normviz.stream import Stream
 
-VIEWS = ("flow",)
+VIEWS = ("flow", "stack", "grid", "matrix", "profile")
 SIDES = ("query", "key")
 SCALES = ("absolute", "query", "layer")
+SPECIALS = ("shown", "dimmed", "hidden")
 THEMES = ("auto", "light", "dark")
+
+OTHER = "other"
+"""What `compare` is called when it is another flow."""
 
 
 class BadChoice(UnknownName, TraitError, TypeError):
@@ -22,6 +27,12 @@ class BadChoice(UnknownName, TraitError, TypeError):
 
     It is a `TypeError` as well, since that is what Python raises for an unknown keyword.
     """
+
+
+def split(given: dict[str, Any]) -> tuple[dict[str, Any], tuple[Flow, ...]]:
+    """The choice, and apart from it the other flow that it compares with, if there is one."""
+    other = given.get("compare")
+    return ({**given, "compare": OTHER}, (other,)) if isinstance(other, Flow) else (given, ())
 
 
 def resolve(flow: Flow, given: dict[str, Any]) -> dict[str, Any]:
@@ -47,11 +58,15 @@ def defaults(stream: Stream) -> dict[str, Any]:
         "view": "flow",
         "stream": stream.name,
         "measure": favourite,
+        "compare": None,
         "layer": stream.layers[0],
         "heads": None,
         "token": None,
         "side": "query",
         "normalize": "layer",
+        "words": False,
+        "special": "shown",
+        "threshold": 0.0,
         "theme": "auto",
     }
 
@@ -85,6 +100,41 @@ def _stream(value: Any, stream: Stream, _side: str) -> str:
 def _measure(value: Any, stream: Stream, _side: str) -> str:
     one_of(value, stream.measures, "measure")
     return str(value)
+
+
+def _compare(value: Any, stream: Stream, _side: str) -> str | int | None:
+    """None, another measure, another layer, or the word for another flow."""
+    if value is None or value == OTHER:
+        return value  # type: ignore[no-any-return]
+    if isinstance(value, Flow):
+        raise UnknownName(
+            "Another flow is assigned to a view that was made without it.",
+            "A view gets both flows when it is made.",
+            "Make it with flow.widget(compare=other).",
+        )
+    if isinstance(value, str):
+        return _measure(value, stream, _side)
+    return _number(value, stream.layers, "measure or layer")
+
+
+def _yes_or_no(value: Any, _stream: Stream, _side: str) -> bool:
+    one_of(value, (False, True), "value for words")
+    return bool(value)
+
+
+def _threshold(value: Any, _stream: Stream, _side: str) -> float:
+    """A part of the largest, from 0 to 1."""
+    try:
+        part = float(value)
+    except (TypeError, ValueError):
+        part = math.nan
+    if not 0 <= part <= 1:
+        raise UnknownName(
+            f"The threshold is {value!r}.",
+            "It is a part of the largest number drawn, from 0 to 1.",
+            "Give 0 to draw as much as there is room for.",
+        )
+    return part
 
 
 def _number(value: Any, numbers: Iterable[int], kind: str) -> int:
@@ -124,11 +174,15 @@ CHOICES: dict[str, Callable[[Any, Stream, str], Any]] = {
     "view": _named("view", VIEWS),
     "stream": _stream,
     "measure": _measure,
+    "compare": _compare,
     "layer": _layer,
     "heads": _heads,
     "token": _token,
     "side": _named("side", SIDES),
     "normalize": _named("normalize", SCALES),
+    "words": _yes_or_no,
+    "special": _named("treatment of special token", SPECIALS),
+    "threshold": _threshold,
     "theme": _named("theme", THEMES),
 }
 """For each choice, what turns a value into one this stream can show."""

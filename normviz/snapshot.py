@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from normviz.bundle import bundle
-from normviz.choice import resolve
+from normviz.choice import resolve, split
 from normviz.errors import NormvizError
 from normviz.files import atomically
 from normviz.flow import Flow
@@ -50,15 +50,16 @@ def to_html(
 
 def page(flow: Flow, *, precision: str = "log16", **choice: Any) -> str:
     """The view of a flow as an HTML page in plain ASCII that loads nothing from anywhere."""
+    choice, others = split(choice)
     first = resolve(flow, choice)
-    payload = pack(flow, precision=precision)
+    payload = pack(flow, *others, precision=precision)
     script = _ascii(bundle("standalone.js"))
     style = _ascii(bundle("widget.css"))
     packed = gzip.compress(payload.data, compresslevel=9, mtime=0)
     return PAGE.format(
         policy=f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
         "base-uri 'none'; form-action 'none'",
-        title=_text(f"normviz: {flow.title or flow.receipt.model}"),
+        title=as_text(f"normviz: {flow.title or flow.receipt.model}"),
         style=style,
         header=_data_block({"header": payload.header, "choice": first}),
         data=base64.b64encode(packed).decode("ascii"),
@@ -82,7 +83,7 @@ def _ascii(path: Path) -> str:
     return path.read_text(encoding="ascii").strip()
 
 
-def _text(line: str) -> str:
+def as_text(line: str) -> str:
     """A line that a page shows as it is, even half of a surrogate pair."""
     return html.escape(line).encode("ascii", "xmlcharrefreplace").decode("ascii")
 

@@ -1,14 +1,27 @@
 """The notebook view of a flow. The picture is drawn by `js`; Python holds the choices."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
 
 from normviz.bundle import bundle
-from normviz.choice import BadChoice, check, defaults, resolve
+from normviz.catalog import one_of
+from normviz.choice import OTHER, BadChoice, check, defaults, resolve, split
+from normviz.coding import PRECISIONS
+from normviz.errors import NormvizError
 from normviz.flow import Flow
 from normviz.payload import pack
+from normviz.tiles import size, tile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WHOLE = 2 * 10**6
+"""Up to how many numbers a flow is sent whole; larger ones are asked for tile by tile."""
+
+MESSAGE = 4 * 2**20
+"""The most bytes in one message: a larger tile comes in several."""
 
 
 class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
@@ -23,11 +36,14 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
     _data = traitlets.Bytes().tag(sync=True)
 
     view = traitlets.Any().tag(sync=True)
-    """The kind of picture: `flow`."""
+    """The kind of picture: `flow`, `stack`, `grid`, `matrix` or `profile`."""
     stream = traitlets.Any().tag(sync=True)
     """Which attention: `encoder`, `decoder` or `cross`."""
     measure = traitlets.Any().tag(sync=True)
     """The id of the measure shown, such as `weight` or `weighted-norm`."""
+    compare = traitlets.Any().tag(sync=True)
+    """What stands beside it: another measure's id, another layer's number, `other` for the other
+    flow the widget was made with, or None."""
     layer = traitlets.Any().tag(sync=True)
     """The layer shown, numbered from 0 as in the model."""
     heads = traitlets.Any().tag(sync=True)
@@ -38,19 +54,81 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
     """Whether the pinned token is a `query` (it receives) or a `key` (it is read from)."""
     normalize = traitlets.Any().tag(sync=True)
     """What a full row stands for: `absolute`, the `layer`'s largest, or each `query`'s whole."""
+    words = traitlets.Any().tag(sync=True)
+    """Whether pieces are merged to words: added up over keys, averaged over queries."""
+    special = traitlets.Any().tag(sync=True)
+    """Whether special tokens are `shown`, `dimmed` or `hidden`."""
+    threshold = traitlets.Any().tag(sync=True)
+    """Nothing below this part of the largest number is drawn, from 0 to 1."""
     theme = traitlets.Any().tag(sync=True)
     """`auto` follows the host; `light` and `dark` do not."""
 
     def __init__(self, flow: Flow, *, precision: str = "log16", **choice: Any) -> None:
+        one_of(precision, PRECISIONS, "precision")
+        choice, others = split(choice)
         self._flow = flow
+        self._flows = (flow, *others)
+        self._precision = precision
         first = resolve(flow, choice)
-        payload = pack(flow, precision=precision)
+        self._has_other(first["compare"])
+        payload = pack(*self._flows, precision=precision, whole=size(self._flows) <= WHOLE)
         super().__init__(_header=payload.header, _data=payload.data, **first)
+        self.on_msg(self._asked)
 
-    @traitlets.validate("view", "measure", "layer", "heads", "token", "side", "normalize", "theme")
+    @property
+    def selection(self) -> "pd.DataFrame":
+        """What is pinned, as a tidy table: one row for each number of the pinned token.
+
+        With nothing pinned it is the whole layer. Only the chosen heads are in it, and words in
+        place of pieces where the view shows words.
+        """
+        from normviz.tables import dataframe
+
+        stream, token = self._flow.stream(self.stream), self.token
+        if self.words:
+            pieces = stream.queries if self.side == "query" else stream.keys
+            token = None if token is None else pieces.words[token]
+            stream = stream.words()
+        table = dataframe(stream, self.measure, layer=self.layer)
+        if self.heads is not None and "head" in table:
+            table = table[table["head"].isin(self.heads)]
+        if token is not None and self.side in table:
+            table = table[table[self.side] == token]
+        return table.reset_index(drop=True)
+
+    def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        """Answer a view that asks for a tile; what cannot be given is refused with a sentence."""
+        name = content.get("want") if isinstance(content, dict) else None
+        if not isinstance(name, str):
+            return
+        try:
+            made = tile(self._flows, name, self._precision)
+        except NormvizError as error:
+            self.send({"tile": name, "refused": str(error)})
+            return
+        count = max(1, -(-len(made.data) // MESSAGE))
+        for part in range(count):
+            about = {"tile": name, "dtype": made.dtype, "about": made.about}
+            chunk = made.data[part * MESSAGE : (part + 1) * MESSAGE]
+            self.send({**about, "part": part, "parts": count}, buffers=[chunk])
+
+    def _has_other(self, compare: Any) -> None:
+        if compare == OTHER and len(self._flows) == 1:
+            raise BadChoice(
+                "There is no other flow here.",
+                "Another flow is given when the widget is made.",
+                "Make it with flow.widget(compare=other).",
+            )
+
+    @traitlets.validate(
+        *("view", "measure", "compare", "layer", "heads", "token", "side"),
+        *("normalize", "words", "special", "threshold", "theme"),
+    )
     def _checked(self, proposal: dict[str, Any]) -> Any:
-        name = proposal["trait"].name
-        return check(name, proposal["value"], self._flow.stream(self.stream), self.side)
+        name, value = proposal["trait"].name, proposal["value"]
+        if name == "compare":
+            self._has_other(value)
+        return check(name, value, self._flow.stream(self.stream), self.side)
 
     @traitlets.validate("stream")
     def _known_stream(self, proposal: dict[str, Any]) -> Any:

@@ -61,9 +61,13 @@ INK = """canvas => {
 
 
 @contextmanager
-def opening(browser: Browser, folder: Path) -> Iterator[Callable[..., Page]]:
-    """Opens flows and pages from disk; any error, alert or request fails the test at the end."""
-    context = browser.new_context(viewport={"width": 1000, "height": 800})
+def opening(browser: Browser, folder: Path, **options: Any) -> Iterator[Callable[..., Page]]:
+    """Opens flows and pages from disk; any error, alert or request fails the test at the end.
+
+    Nothing moves, unless the options say so: a picture can be looked at as soon as it is there.
+    """
+    usual = {"viewport": {"width": 1000, "height": 800}, "reduced_motion": "reduce"}
+    context = browser.new_context(**{**usual, **options})
     path = folder / "figure.html"
     trouble: list[str] = []
 

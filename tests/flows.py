@@ -46,6 +46,21 @@ def random_flow(tokens: Sequence[str] = SENTENCE, *, layers: int = 3, heads: int
     return from_arrays(weights, labels, value_norms=norms, title=" ".join(tokens[:6]))
 
 
+def wordy_flow() -> Flow:
+    """A text whose words have one, two and three pieces, and a special token at each end."""
+    draw = np.random.default_rng(1)
+    tokens = Tokens(
+        pieces=("[CLS]", "un", "##believ", "##able", "cat", "##s", "[SEP]"),
+        ids=(101, 1, 2, 3, 4, 5, 102),
+        special=(True, False, False, False, False, False, True),
+        words=(0, 1, 1, 1, 2, 2, 3),
+        categories=("[CLS]", "other", "other", "other", "other", "other", "[SEP]"),
+        spellings=("[CLS]", "unbelievable", "cats", "[SEP]"),
+    )
+    weights = softmax(draw.normal(0, 2, (2, 2, 7, 7)))
+    return from_arrays(weights, tokens, value_norms=draw.gamma(5, 0.3, (2, 2, 7)))
+
+
 def two_streams() -> Flow:
     """A translation: an encoder with every measure, and a cross-attention with other numbers.
 

@@ -52,11 +52,11 @@ def test_a_picture_drawn_while_hidden_appears_when_shown(show):
 
 
 def test_numbers_that_did_not_arrive_leave_a_sentence(show):
-    text = re.sub(r'"tiles":\[.*?\]', '"tiles":[]', html(random_flow()))
+    text = html(random_flow()).replace('"name":"0/encoder/weight/', '"name":"0/encoder/lost/')
     tab = show(text, complains=True)
     expect(tab.locator(".nv-notice")).to_contain_text("are not in this file")
 
 
 def test_a_file_of_another_version_leaves_a_sentence(show):
-    tab = show(html(random_flow()).replace('"format":1', '"format":99'), complains=True)
+    tab = show(html(random_flow()).replace('"format":2', '"format":99'), complains=True)
     expect(tab.locator(".nv-notice")).to_contain_text("written in layout 99")

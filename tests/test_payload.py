@@ -7,15 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flows import random_flow, two_streams
+from flows import random_flow, two_streams, wordy_flow
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from normviz.choice import CHOICES, resolve
+from normviz.coding import decode, encode
 from normviz.errors import NotFinite, UnknownName
 from normviz.flow import Flow
-from normviz.payload import decode, encode, pack, unpack
+from normviz.payload import pack, unpack
 from normviz.stream import Layers, Stream
 
 CONTRACT = Path(__file__).parents[1] / "js" / "test" / "contract.json"
@@ -60,39 +61,31 @@ def test_numbers_take_two_bytes():
 
 def test_what_is_multiplied_is_not_sent():
     payload = pack(random_flow())
-    sent = {tile["measure"] for tile in payload.header["tiles"]}
-    assert sent == {"weight", "value-norm"}
-    assert payload.header["streams"][0]["measures"] == ("weight", "value-norm", "weighted-norm")
+    assert _layers_sent(payload) == {"weight", "value-norm"}
+    stream = payload.header["flows"][0]["streams"][0]
+    assert stream["measures"] == ("weight", "value-norm", "weighted-norm")
+    assert stream["multiplied"] == ["weighted-norm"]
 
 
 def test_between_words_the_product_does_not_hold_so_everything_is_sent():
-    sent = {tile["measure"] for tile in pack(random_flow().words()).header["tiles"]}
-    assert "weighted-norm" in sent
+    assert "weighted-norm" in _layers_sent(pack(random_flow().words()))
+
+
+def _layers_sent(payload):
+    names = [place["name"].split("/") for place in payload.header["tiles"]]
+    return {measure for _, _, measure, *rest in names if rest != ["overview"]}
 
 
 def test_each_tile_is_the_layer_it_says():
     flow = two_streams()
     payload = pack(flow, precision="float32")
-    for tile in payload.header["tiles"]:
-        place = (tile["stream"], tile["measure"], tile["layer"])
-        expected = flow.stream(place[0]).at(place[1], place[2]).ravel()
-        assert unpack(payload, *place).tolist() == expected.tolist()
-    assert payload.header["tiles"][-1]["offset"] + payload.header["tiles"][-1]["bytes"] == len(
-        payload.data
-    )
-
-
-def test_peaks_are_the_most_a_token_receives_from_all_keys():
-    flow = two_streams()
-    peaks = pack(flow).header["streams"][0]["peaks"]
-    expected = flow.encoder["weighted-norm"].sum(axis=-1).max(axis=-1)
-    np.testing.assert_allclose(peaks["weighted-norm"], expected, rtol=1e-5)
-    np.testing.assert_allclose(
-        peaks["attention"], flow.encoder["attention"].sum(axis=-1).max(axis=-1)[:, None], rtol=1e-5
-    )
-    np.testing.assert_allclose(
-        peaks["value-norm"], flow.encoder["value-norm"].max(axis=-1), rtol=1e-5
-    )
+    places = payload.header["tiles"]
+    for place in places:
+        _, stream, measure, layer, *heads = place["name"].split("/")
+        if heads:
+            expected = flow.stream(stream).at(measure, int(layer)).ravel()
+            assert unpack(payload, place["name"]).tolist() == expected.tolist()
+    assert places[-1]["offset"] + places[-1]["bytes"] == len(payload.data)
 
 
 def test_numbers_that_cannot_be_drawn_are_named():
@@ -113,8 +106,9 @@ def test_an_unknown_precision_is_refused():
 
 def test_the_contract_that_javascript_reads_is_what_python_writes():
     """Set NORMVIZ_WRITE_CONTRACT=1 to write it anew, then look at the difference."""
-    flow = two_streams()
+    flow, wordy = two_streams(), wordy_flow()
     payload = pack(flow)
+    merged = wordy.encoder.words()
     contract = {
         "header": payload.header,
         "data": base64.b64encode(payload.data).decode("ascii"),
@@ -126,6 +120,14 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
             for stream in flow.streams.values()
             for measure in stream
             for layer in stream.layers
+        ],
+        "wordy": pack(wordy, whole=False).header["flows"][0],
+        "words": [
+            {"measure": measure, "layer": layer,
+             "pieces": wordy.encoder.at(measure, layer).ravel().tolist(),
+             "values": merged.at(measure, layer).ravel().tolist()}
+            for measure in merged
+            for layer in merged.layers
         ],
     }  # fmt: skip
     text = json.dumps(contract, indent=1, ensure_ascii=False) + "\n"

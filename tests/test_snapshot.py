@@ -51,7 +51,7 @@ def test_the_numbers_are_packed_into_the_page():
 def test_no_token_can_leave_its_block():
     flow = random_flow(NASTY)
     about, packed, script = blocks(page(replace(flow, title=NASTY[0])))
-    assert json.loads(about)["header"]["streams"][0]["keys"]["pieces"] == list(NASTY)
+    assert json.loads(about)["header"]["flows"][0]["streams"][0]["keys"]["pieces"] == list(NASTY)
     assert "<" not in about
     assert "<" not in packed
     assert "alert(1)" not in script
@@ -103,7 +103,7 @@ def test_full_precision_can_be_asked_for():
 def test_a_receipt_that_failed_can_be_written_even_with_nan():
     flow = replace(random_flow(), receipt=receipt([check("encoder", 0, float("nan"))]))
     about, *_ = blocks(page(flow))
-    shown = json.loads(about)["header"]["receipt"]
+    shown = json.loads(about)["header"]["flows"][0]["receipt"]
     assert not shown["ok"]
     assert "miss the model's own output by nan" in shown["headline"]
 

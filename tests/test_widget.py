@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import traitlets
-from flows import random_flow, two_streams
+from flows import random_flow, two_streams, wordy_flow
 
-from normviz.choice import CHOICES, SCALES, THEMES, BadChoice
+from normviz.choice import CHOICES, SCALES, SPECIALS, THEMES, VIEWS, BadChoice
 from normviz.errors import MissingPackage, UnknownName
 from normviz.flow import Flow
 from normviz.stream import Stream
@@ -36,6 +36,12 @@ def test_every_choice_is_a_synchronised_trait():
         ("heads", [1, 3]),
         ("token", 0),
         ("side", "key"),
+        ("compare", "weight"),
+        ("compare", 1),
+        ("words", True),
+        ("threshold", 0.25),
+        *(("view", view) for view in VIEWS),
+        *(("special", special) for special in SPECIALS),
         *(("normalize", scale) for scale in SCALES),
         *(("theme", theme) for theme in THEMES),
     ],
@@ -50,7 +56,11 @@ def test_what_the_flow_has_can_be_chosen(name, value):
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("view", "cube", "There is no view 'cube' here. The views are: flow."),
+        (
+            "view",
+            "cube",
+            "The views are: flow, stack, grid, matrix, profile.",
+        ),
         ("stream", "cross", "There is no stream 'cross' here. The streams are: encoder."),
         ("measure", "wieght", "The measures are: weight, value-norm, weighted-norm."),
         ("layer", 3, "There is no layer 3 here. The layers are: 0, 1, 2."),
@@ -62,6 +72,14 @@ def test_what_the_flow_has_can_be_chosen(name, value):
         ("token", -1, "There is no token -1 here."),
         ("side", "left", "The sides are: query, key."),
         ("normalize", "row", "absolute, query, layer"),
+        ("compare", "wieght", "There is no measure 'wieght' here."),
+        ("compare", 7, "There is no measure or layer 7 here."),
+        ("compare", "other", "Make it with flow.widget(compare=other)."),
+        ("words", "yes", "There is no value for words 'yes' here."),
+        ("special", "gone", "shown, dimmed, hidden"),
+        ("threshold", 1.5, "It is a part of the largest number drawn, from 0 to 1."),
+        ("threshold", "low", "The threshold is 'low'."),
+        ("threshold", float("nan"), "The threshold is nan."),
         ("theme", "pink", "The themes are: auto, light, dark."),
     ],
 )
@@ -79,7 +97,7 @@ def test_what_the_flow_lacks_is_refused_and_nothing_changes(name, value, sentenc
 
 
 def test_a_misspelt_choice_is_refused_as_python_would():
-    with pytest.raises(TypeError, match=r"There is no choice 'layr' here.*stream, measure, layer"):
+    with pytest.raises(TypeError, match=r"There is no choice 'layr' here.*compare, layer, heads"):
         random_flow().widget(layr=2)
 
 
@@ -138,6 +156,30 @@ def test_choices_can_be_observed():
     widget.observe(lambda change: seen.append(change["new"]), "layer")
     widget.layer = 1
     assert seen == [1]
+
+
+def test_the_selection_is_a_table_of_what_is_pinned():
+    flow = random_flow()
+    widget = flow.widget(measure="weight", layer=1, heads=[0, 2], token=3)
+    table = widget.selection
+    assert list(table.columns) == [
+        "layer", "head", "query", "key", "query_piece", "key_piece", "value",
+    ]  # fmt: skip
+    assert table["value"].tolist() == flow["weight"][1, [0, 2], 3].ravel().tolist()
+    widget.side = "key"
+    assert widget.selection["value"].tolist() == flow["weight"][1, [0, 2], :, 3].ravel().tolist()
+    widget.token = None
+    assert len(widget.selection) == 2 * 6 * 6
+    widget.measure = "value-norm"
+    assert widget.selection["value"].tolist() == flow["value-norm"][1, [0, 2]].ravel().tolist()
+
+
+def test_the_selection_is_of_words_where_words_are_shown():
+    flow = wordy_flow()
+    table = flow.widget(measure="weighted-norm", words=True, token=3).selection
+    expected = flow.words().encoder.at("weighted-norm", 0)[:, 1]
+    assert table["value"].tolist() == expected.ravel().tolist()
+    assert set(table["query_piece"]) == {"unbelievable"}
 
 
 def test_numbers_travel_as_bytes_and_the_rest_as_json():

@@ -16,6 +16,11 @@ export class Cell<T> {
   set(value: T): void {
     if (same(value, this.#value)) return;
     this.#value = value;
+    this.tell();
+  }
+
+  /** Tell everyone who watches, also where the value stayed. */
+  tell(): void {
     for (const watcher of [...this.#watchers]) watcher();
   }
 

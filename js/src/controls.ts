@@ -1,37 +1,31 @@
 /** The row of controls: what can be chosen, as buttons and lists that the keyboard reaches. */
 
-import { button, element, options, picker } from "./dom";
-import type { Scale, StreamName, Theme } from "./model";
+import { button, element, group, options, picker, press } from "./dom";
+import { type StreamName, VIEWS, type ViewName } from "./model";
+import { panesOf } from "./pane";
+import { pictureOf, strongestHead } from "./picture";
 import { headColour, type Palette } from "./scales";
+import { comparison, settings } from "./settings";
 import type { Store } from "./store";
+import type { Tiles } from "./tiles";
+import { KINDS } from "./views";
 
 /** One control: where it stands, and how it catches up with the choice. */
-interface Control {
+export interface Control {
   node: HTMLElement;
   show(palette: Palette): void;
 }
 
-const SCALES: [Scale, string][] = [
-  ["absolute", "absolute"],
-  ["layer", "per layer"],
-  ["query", "per query"],
-];
-
-const THEMES: [Theme, string][] = [
-  ["auto", "auto"],
-  ["light", "light"],
-  ["dark", "dark"],
-];
-
 /** All controls in one row that wraps. */
-export function controls(store: Store, signal: AbortSignal): Control {
+export function controls(store: Store, tiles: Tiles, signal: AbortSignal): Control {
   const all = [
+    kinds(store, signal),
     measures(store, signal),
     layers(store, signal),
     streams(store, signal),
-    scaling(store, signal),
-    theme(store, signal),
-    heads(store, signal),
+    comparison(store, signal),
+    ...settings(store, signal),
+    heads(store, tiles, signal),
   ];
   return {
     node: element("div", { class: "nv-controls" }, ...all.map(({ node }) => node)),
@@ -39,24 +33,6 @@ export function controls(store: Store, signal: AbortSignal): Control {
       for (const control of all) control.show(palette);
     },
   };
-}
-
-/** A group of buttons that stays in place while its options are the same. */
-function group(name: string, style: string) {
-  const node = element("div", { class: `nv-group ${style}`, role: "group", "aria-label": name });
-  let built = "";
-  const fill = (key: string, make: () => HTMLElement[]): HTMLElement[] => {
-    if (key !== built) node.replaceChildren(...make());
-    built = key;
-    return [...node.children] as HTMLElement[];
-  };
-  return { node, fill };
-}
-
-function press(buttons: HTMLElement[], isOn: (index: number) => boolean): void {
-  buttons.forEach((made, index) => {
-    made.setAttribute("aria-pressed", String(isOn(index)));
-  });
 }
 
 function measures(store: Store, signal: AbortSignal): Control {
@@ -76,7 +52,7 @@ function measures(store: Store, signal: AbortSignal): Control {
 
 function streams(store: Store, signal: AbortSignal): Control {
   const { node, fill } = group("stream", "nv-segmented");
-  const names = store.header.streams.map(({ name }) => name);
+  const names = store.flow.streams.map(({ name }) => name);
   const make = (name: StreamName) =>
     button(name, `the ${name} stream`, () => store.choose({ stream: name }), signal);
   const show = (): void => {
@@ -109,35 +85,25 @@ function layers(store: Store, signal: AbortSignal): Control {
   return { node: element("div", attributes, list, down, up), show };
 }
 
-function scaling(store: Store, signal: AbortSignal): Control {
-  const choose = (value: string) => store.choose({ normalize: value as Scale });
-  const { select, node } = picker("scale", choose, signal);
-  options(select, SCALES);
+/** Which kind of picture. */
+function kinds(store: Store, signal: AbortSignal): Control {
+  const { node, fill } = group("view", "nv-segmented");
+  const make = (name: ViewName) =>
+    button(name, KINDS[name].title, () => store.choose({ view: name }), signal);
   const show = (): void => {
-    select.value = store.choice.value.normalize;
-  };
-  return { node, show };
-}
-
-function theme(store: Store, signal: AbortSignal): Control {
-  const { select, node } = picker(
-    "theme",
-    (value) => store.choose({ theme: value as Theme }),
-    signal,
-  );
-  options(select, THEMES);
-  const show = (): void => {
-    select.value = store.choice.value.theme;
+    const buttons = fill("all", () => VIEWS.map(make));
+    press(buttons, (index) => VIEWS[index] === store.choice.value.view);
   };
   return { node, show };
 }
 
 /** Chips for the heads: from all, a click leaves one; after that each is switched on and off. */
-function heads(store: Store, signal: AbortSignal): Control {
+function heads(store: Store, tiles: Tiles, signal: AbortSignal): Control {
   const { node, fill } = group("heads", "nv-heads");
   const make = (held: number[]) => () => [
     element("span", { "aria-hidden": "true" }, "heads"),
     button("all", "all heads", () => store.choose({ heads: null }), signal),
+    button("strongest", STRONGEST, () => strongest(store, tiles), signal),
     ...held.map((head) =>
       button(String(head), `head ${head}`, () => store.toggleHead(head), signal),
     ),
@@ -146,7 +112,7 @@ function heads(store: Store, signal: AbortSignal): Control {
     const held = store.stream.heads;
     const { heads: chosen } = store.choice.value;
     node.hidden = held.length < 2 || !store.measure.axes.includes("head");
-    const [, all, ...chips] = fill(held.join(), make(held));
+    const [, all, , ...chips] = fill(held.join(), make(held));
     press([all], () => chosen === null);
     press(chips, (index) => chosen === null || chosen.includes(held[index]));
     chips.forEach((chip, index) => {
@@ -154,4 +120,18 @@ function heads(store: Store, signal: AbortSignal): Control {
     });
   };
   return { node, show };
+}
+
+const STRONGEST = "the head that moves most: for the pinned token, or on the whole";
+
+/** Choose the one head that has most of what the token in focus takes or gives. */
+function strongest(store: Store, tiles: Tiles): void {
+  const [pane] = panesOf(
+    store.header,
+    { ...store.choice.value, heads: null, compare: null },
+    tiles,
+  );
+  const picture = pictureOf(pane);
+  const head = picture && strongestHead(picture, store.focus);
+  if (head !== null) store.choose({ heads: [head] });
 }

@@ -3,8 +3,49 @@
 /** `weighted-norm` [head query key]: each weight [head query key] times its key's norm [head key]. */
 export function product(weights: Float32Array, norms: Float32Array, keys: number): Float32Array {
   const heads = norms.length / keys;
-  const plane = weights.length / heads;
-  return weights.map((weight, at) => weight * norms[Math.floor(at / plane) * keys + (at % keys)]);
+  const queries = weights.length / (heads * keys);
+  const found = new Float32Array(weights.length);
+  let at = 0;
+  for (let head = 0; head < heads; head++) {
+    for (let query = 0; query < queries; query++) {
+      for (let key = 0; key < keys; key++, at++) found[at] = weights[at] * norms[head * keys + key];
+    }
+  }
+  return found;
+}
+
+/** Everything that takes a walk over all numbers [plane query key], found in one walk. */
+export interface Sums {
+  /** For each query, what it receives from all keys, all planes together. */
+  received: Float64Array;
+  /** For each key, what it gives to all queries, all planes together. */
+  gifts: Float64Array;
+  /** Where the greatest number is; -1 among none. */
+  peak: number;
+  /** How many numbers are not zero. */
+  present: number;
+}
+
+export function sumsOf(values: Float32Array, queries: number, keys: number): Sums {
+  const received = new Float64Array(queries);
+  const gifts = new Float64Array(keys);
+  let [peak, top, present] = [values.length > 0 ? 0 : -1, values[0] ?? 0, 0];
+  for (let at = 0, query = 0; at < values.length; query = (query + 1) % queries) {
+    let row = 0;
+    for (let key = 0; key < keys; key++, at++) {
+      const value = values[at];
+      if (value === 0) continue;
+      present++;
+      row += value;
+      gifts[key] += value;
+      if (value > top) {
+        top = value;
+        peak = at;
+      }
+    }
+    received[query] += row;
+  }
+  return { received, gifts, peak, present };
 }
 
 /** Some planes of an array, one after the other. */
@@ -18,9 +59,7 @@ export function planes(values: Float32Array, size: number, chosen: number[]): Fl
 
 /** For each query, what it receives from all keys together [plane query key -> query]. */
 export function received(values: Float32Array, queries: number, keys: number): Float64Array {
-  const totals = new Float64Array(queries);
-  for (let at = 0; at < values.length; at++) totals[Math.floor(at / keys) % queries] += values[at];
-  return totals;
+  return sumsOf(values, queries, keys).received;
 }
 
 /** For each key, what it gives to all queries together [plane query key -> key]. */
@@ -82,4 +121,18 @@ export function total(values: ArrayLike<number>): number {
   let sum = 0;
   for (let place = 0; place < values.length; place++) sum += values[place];
   return sum;
+}
+
+/** All planes added up. */
+export function summed(values: Float32Array, size: number): Float32Array {
+  const sum = new Float32Array(size);
+  for (let start = 0; start < values.length; start += size) {
+    for (let at = 0; at < size; at++) sum[at] += values[start + at];
+  }
+  return sum;
+}
+
+/** The greatest number, or 0 among none; also of very many. */
+export function most(values: ArrayLike<number>): number {
+  return values.length > 0 ? values[greatest(values)] : 0;
 }

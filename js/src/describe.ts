@@ -2,8 +2,9 @@
 
 import { columnOf, given, greatest, rank, rowOf, shares } from "./derive";
 import { visible } from "./dom";
+import type { Rows } from "./lens";
 import type { Focus } from "./model";
-import { type Picture, peakOf } from "./picture";
+import { type Picture, peakOf, rowIn } from "./picture";
 import { number, percent } from "./scales";
 
 /** What the readout shows. */
@@ -19,13 +20,18 @@ const ROWS = 8;
 
 /** What the picture says about the token in focus, or on the whole. */
 export function describe(picture: Picture, focus: Focus | null): Description {
-  if (picture.values.length === 0) return describeNorms(picture, focus);
-  return focus === null ? describeAll(picture) : describeToken(picture, focus);
+  const at = rowIn(picture, focus);
+  if (picture.values.length === 0) return describeNorms(picture, at);
+  return at === null ? describeAll(picture) : describeToken(picture, at);
 }
 
-/** A token in quotes. */
+/** Letters that are read from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufefc]/;
+
+/** A token in quotes; one that is read from right to left does not turn the sentence round. */
 export function quoted(piece: string): string {
-  return `\u2018${visible(piece)}\u2019`;
+  const text = visible(piece);
+  return RIGHT_TO_LEFT.test(text) ? `\u2018\u2068${text}\u2069\u2019` : `\u2018${text}\u2019`;
 }
 
 /** Which heads are shown. */
@@ -48,20 +54,28 @@ function added(picture: Picture): string {
   return picture.heads.length > 1 ? ", added over heads" : "";
 }
 
-function describeToken(picture: Picture, { side, token }: Focus): Description {
-  const { stream, values, queries, keys, measure } = picture;
-  const takes = side === "query";
-  const parts = takes
-    ? rowOf(values, queries, keys, token)
-    : columnOf(values, queries, keys, token);
-  const others = takes ? stream.keys : stream.queries;
-  const self = quoted((takes ? stream.queries : stream.keys).pieces[token]);
+type At = NonNullable<ReturnType<typeof rowIn>>;
+
+/** What one row takes from, or gives to, every row of the other side. */
+export function partsOf({ values, queries, keys }: Picture, { side, row }: At): Float64Array {
+  return side === "query"
+    ? rowOf(values, queries, keys, row)
+    : columnOf(values, queries, keys, row);
+}
+
+function describeToken(picture: Picture, at: At): Description {
+  const { rows, measure } = picture;
+  const takes = at.side === "query";
+  const parts = partsOf(picture, at);
+  const others = takes ? rows.key : rows.query;
+  const self = quoted(rows[at.side].labels[at.row]);
+  const token = rows[at.side].pieces[at.row][0];
   const portion = shares(parts);
   const order = rank(parts).filter((other) => parts[other] > 0);
   const preposition = takes ? "from" : "to";
   const told = order
     .slice(0, 3)
-    .map((other) => `${percent(portion[other])} ${preposition} ${quoted(others.pieces[other])}`);
+    .map((other) => `${percent(portion[other])} ${preposition} ${quoted(others.labels[other])}`);
   const whole = takes ? "of all it takes" : "of all it gives";
   const sentence = told.length
     ? `${place(picture)}: ${self} ${takes ? "takes" : "gives"} ${told.join(", ")} (${whole}).`
@@ -70,7 +84,7 @@ function describeToken(picture: Picture, { side, token }: Focus): Description {
     sentence,
     caption: `${measure.label}${added(picture)}: what ${self} (${token}) ${takes ? "takes" : "gives"}`,
     columns: ["#", takes ? "read from" : "received by", measure.label, "share"],
-    rows: topRows(order, parts, portion, others.pieces),
+    rows: topRows(order, parts, portion, others),
   };
 }
 
@@ -78,11 +92,16 @@ function topRows(
   order: number[],
   parts: ArrayLike<number>,
   portion: number[],
-  pieces: string[],
+  { labels, pieces }: Rows,
 ): string[][] {
   const rows = order
     .slice(0, ROWS)
-    .map((at) => [String(at), visible(pieces[at]), number(parts[at]), percent(portion[at])]);
+    .map((at) => [
+      String(pieces[at][0]),
+      visible(labels[at]),
+      number(parts[at]),
+      percent(portion[at]),
+    ]);
   const rest = order.slice(ROWS);
   if (rest.length === 0) return rows;
   const left = rest.reduce((sum, at) => sum + parts[at], 0);
@@ -91,30 +110,28 @@ function topRows(
 }
 
 function describeAll(picture: Picture): Description {
-  const { stream, values, keys, measure } = picture;
+  const { rows, gifts, measure } = picture;
   const { head, query, key, value } = peakOf(picture);
   const through = head === null || picture.heads.length === 1 ? "" : ` through head ${head}`;
-  const pieces = { query: stream.queries.pieces, key: stream.keys.pieces };
   const sentence =
-    `${place(picture)}: most goes to ${quoted(pieces.query[query])} from ` +
-    `${quoted(pieces.key[key])}${through} (${number(value)}).`;
-  const gifts = given(values, keys);
+    `${place(picture)}: most goes to ${quoted(rows.query.labels[query])} from ` +
+    `${quoted(rows.key.labels[key])}${through} (${number(value)}).`;
   const portion = shares(gifts);
   const order = rank(gifts).filter((at) => gifts[at] > 0);
   return {
     sentence,
     caption: `${measure.label}${added(picture)}: what each token gives to all`,
     columns: ["#", "read from", measure.label, "share"],
-    rows: topRows(order, gifts, portion, pieces.key),
+    rows: topRows(order, gifts, portion, rows.key),
   };
 }
 
-function describeNorms(picture: Picture, focus: Focus | null): Description {
-  const { stream, norms, measure, keys } = picture;
+function describeNorms(picture: Picture, at: At | null): Description {
+  const { rows, norms, measure, keys } = picture;
   const sums = given(norms?.values ?? new Float32Array(), keys);
   const order = rank(sums);
-  const piece = (key: number) => `${quoted(stream.keys.pieces[key])} (${number(sums[key])})`;
-  const key = focus?.side === "key" ? focus.token : null;
+  const piece = (key: number) => `${quoted(rows.key.labels[key])} (${number(sums[key])})`;
+  const key = at?.side === "key" ? at.row : null;
   const sentence =
     key === null
       ? `${place(picture)}: longest is ${piece(greatest(sums))}, shortest ${piece(order[keys - 1])}.`
@@ -123,6 +140,6 @@ function describeNorms(picture: Picture, focus: Focus | null): Description {
     sentence,
     caption: `${measure.label}${added(picture)}: ${measure.meaning}`,
     columns: ["#", "token", measure.label, "share"],
-    rows: topRows(order, sums, shares(sums), stream.keys.pieces),
+    rows: topRows(order, sums, shares(sums), rows.key),
   };
 }

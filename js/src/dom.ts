@@ -51,3 +51,22 @@ export function visible(piece: string): string {
 export function notice(text: string): HTMLElement {
   return element("p", { class: "nv-notice", role: "alert" }, text);
 }
+
+/** A group of buttons that stays in place while its options are the same. */
+export function group(name: string, style: string) {
+  const node = element("div", { class: `nv-group ${style}`, role: "group", "aria-label": name });
+  let built = "";
+  const fill = (key: string, make: () => HTMLElement[]): HTMLElement[] => {
+    if (key !== built) node.replaceChildren(...make());
+    built = key;
+    return [...node.children] as HTMLElement[];
+  };
+  return { node, fill };
+}
+
+/** Show which of the buttons are pressed. */
+export function press(buttons: HTMLElement[], isOn: (index: number) => boolean): void {
+  buttons.forEach((made, index) => {
+    made.setAttribute("aria-pressed", String(isOn(index)));
+  });
+}

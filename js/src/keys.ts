@@ -19,12 +19,19 @@ export function action(store: Store, key: string): (() => void) | null {
   return actions[key] ?? null;
 }
 
+/** Whether a control with the focus has a use of its own for the key. */
+function isTheirs({ target, key }: KeyboardEvent): boolean {
+  const arrow = key.startsWith("Arrow");
+  if (target instanceof HTMLSelectElement) return arrow;
+  if (!(target instanceof HTMLInputElement)) return false;
+  return target.type === "range" ? arrow : key !== "Escape";
+}
+
 /** Listen while the view, or anything in it, has the focus. */
 export function listen(root: HTMLElement, store: Store, signal: AbortSignal): void {
   const pressed = (event: KeyboardEvent): void => {
     const chord = event.ctrlKey || event.metaKey || event.altKey;
-    const inList = event.target instanceof HTMLSelectElement && event.key.startsWith("Arrow");
-    const act = chord || inList ? null : action(store, event.key);
+    const act = chord || isTheirs(event) ? null : action(store, event.key);
     if (!act) return;
     event.preventDefault();
     event.stopPropagation();

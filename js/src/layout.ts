@@ -1,12 +1,12 @@
 /** Pure geometry: where every token, ribbon and bar goes, in pixels. */
 
-import { columnOf, given, received, rowOf, total } from "./derive";
-import type { Focus } from "./model";
+import { columnOf, given, most, rowOf, total } from "./derive";
+import type { Side } from "./model";
 import type { Norms, Picture } from "./picture";
 import { cut, sieve } from "./strongest";
 
 /** How tall a row is and how large its letters are. */
-export interface Rows {
+export interface Pitch {
   pitch: number;
   font: number;
 }
@@ -18,7 +18,7 @@ const PITCH = { least: 12, most: 20 };
 const FONT = { least: 9, most: 13 };
 
 /** Rows that fit a height, as long as they stay legible; beyond that the column scrolls. */
-export function rowsFor(count: number, height: number): Rows {
+export function rowsFor(count: number, height: number): Pitch {
   const pitch = Math.min(
     PITCH.most,
     Math.max(PITCH.least, Math.floor(height / Math.max(1, count))),
@@ -56,18 +56,44 @@ export function ribbonsOf(
   pitch: number,
   { share, limit }: { share: number; limit: number },
 ): Ribbons {
-  const widths = widthsOf(picture, pitch * FILL);
-  const isStrong = sieve(cut(widths, share, limit));
-  const ribbons = place(picture, widths, pitch, isStrong);
+  const full = pitch * FILL;
+  const { values, unit } = scaled(picture);
+  const passes = sieve(cut(values, share, limit));
+  const ribbons = place(picture, values, full / unit, pitch, passes).filter(
+    ({ plane, query, key }) => valueAt(picture, plane, query, key) >= picture.least,
+  );
   ribbons.sort((a, b) => a.width - b.width);
-  const whole = total(widths);
+  const whole = (scaledSum(picture) / unit) * full;
   const drawn = total(ribbons.map(({ width }) => width));
-  return { ribbons, shown: whole > 0 ? drawn / whole : 1, full: pitch * FILL };
+  return { ribbons, shown: whole > 0 ? drawn / whole : 1, full };
 }
 
-/** How wide each number is drawn [plane query key]. */
-function widthsOf({ values, units, queries, keys }: Picture, full: number): Float32Array {
-  return values.map((value, at) => (value / units[Math.floor(at / keys) % queries]) * full);
+/** One number of a picture. */
+export function valueAt(
+  { values, queries, keys }: Picture,
+  plane: number,
+  query: number,
+  key: number,
+): number {
+  return values[(plane * queries + query) * keys + key];
+}
+
+/** Numbers whose width is their part of one unit: as they are, or as shares of their query. */
+function scaled({ values, units, scale, queries, keys }: Picture): {
+  values: Float32Array;
+  unit: number;
+} {
+  if (scale !== "query") return { values, unit: units[0] ?? 1 };
+  const found = new Float32Array(values.length);
+  for (let at = 0, query = 0; at < values.length; query = (query + 1) % queries) {
+    for (const end = at + keys; at < end; at++) found[at] = values[at] / units[query];
+  }
+  return { values: found, unit: 1 };
+}
+
+/** The sum of all such numbers. */
+function scaledSum({ scale, received }: Picture): number {
+  return scale === "query" ? received.filter((sum) => sum > 0).length : total(received);
 }
 
 /**
@@ -77,27 +103,32 @@ function widthsOf({ values, units, queries, keys }: Picture, full: number): Floa
  * order of the queries, and overlap evenly when they are wider than it together.
  */
 function place(
-  { queries, keys, heads }: Picture,
-  widths: Float32Array,
+  { queries, keys, heads, received, gifts, units, scale }: Picture,
+  values: Float32Array,
+  width: number,
   pitch: number,
-  isWanted: (width: number) => boolean,
+  isWanted: (value: number) => boolean,
 ): Ribbon[] {
-  const rows = received(widths, queries, keys);
-  const columns = given(widths, keys);
+  const columns = scale === "query" ? given(values, keys) : gifts;
   const used = new Float64Array(keys);
   const ribbons: Ribbon[] = [];
+  const plane = queries * keys;
   for (let query = 0; query < queries; query++) {
-    let to = middle(query, pitch) - rows[query] / 2;
+    const row = scale === "query" ? received[query] / units[query] : received[query];
+    const top = middle(query, pitch) - (row * width) / 2;
+    let before = 0;
     for (let key = 0; key < keys; key++) {
-      for (let plane = 0; plane < heads.length; plane++) {
-        const width = widths[(plane * queries + query) * keys + key];
-        if (isWanted(width)) {
-          const top = squeeze(used[key], width, columns[key], pitch * FILL);
-          const from = middle(key, pitch) + top + width / 2;
-          ribbons.push({ plane, query, key, width, from, to: to + width / 2 });
+      for (let head = 0, at = query * keys + key; head < heads.length; head++, at += plane) {
+        const value = values[at];
+        if (value > 0 && isWanted(value)) {
+          const [wide, whole] = [value * width, columns[key] * width];
+          const strip = squeeze(used[key] * width, wide, whole, pitch * FILL);
+          const from = middle(key, pitch) + strip + wide / 2;
+          const to = top + before * width + wide / 2;
+          ribbons.push({ plane: head, query, key, width: wide, from, to });
         }
-        to += width;
-        used[key] += width;
+        before += value;
+        used[key] += value;
       }
     }
   }
@@ -115,19 +146,21 @@ function squeeze(before: number, width: number, whole: number, room: number): nu
 const SEEN = 3;
 const MOST = 12;
 
+/** Nobody sees a ribbon of less than this, in pixels. */
+const HAIR = 0.02;
+
 /** All ribbons of one token, so many times wider that the strongest can be seen. */
 export function ribbonsAt(
   picture: Picture,
   pitch: number,
-  { side, token }: Focus,
+  { side, row: token }: { side: Side; row: number },
 ): { ribbons: Ribbon[]; zoom: number } {
-  const { queries, keys, heads } = picture;
-  const widths = widthsOf(picture, pitch * FILL);
+  const { values, queries, keys, heads, units } = picture;
   const takes = side === "query";
-  const pairs = takes
-    ? rowOf(widths, queries, keys, token)
-    : columnOf(widths, queries, keys, token);
-  const zoom = Math.min(MOST, Math.max(1, Math.floor(SEEN / (Math.max(...pairs) || SEEN))));
+  const wide = (query: number) => (pitch * FILL) / units[query];
+  const sums = takes ? rowOf(values, queries, keys, token) : columnOf(values, queries, keys, token);
+  const pairs = sums.map((sum, other) => sum * wide(takes ? token : other));
+  const zoom = Math.min(MOST, Math.max(1, Math.floor(SEEN / (most(pairs) || SEEN))));
   const whole = total(pairs) * zoom;
   const room = Math.min(whole, pitch * FILL * zoom);
   const centre = within(middle(token, pitch), room / 2, Math.max(queries, keys) * pitch);
@@ -137,10 +170,12 @@ export function ribbonsAt(
     let end = middle(other, pitch) - (pair * zoom) / 2;
     for (let plane = 0; plane < heads.length; plane++) {
       const [query, key] = takes ? [token, other] : [other, token];
-      const width = widths[(plane * queries + query) * keys + key] * zoom;
+      const width = valueAt(picture, plane, query, key) * wide(query) * zoom;
       const own = centre + squeeze(used, width, whole, room) + width / 2;
       const far = end + width / 2;
-      ribbons.push({ plane, query, key, width, from: takes ? far : own, to: takes ? own : far });
+      if (width >= HAIR && valueAt(picture, plane, query, key) >= picture.least) {
+        ribbons.push({ plane, query, key, width, from: takes ? far : own, to: takes ? own : far });
+      }
       used += width;
       end += width;
     }

@@ -1,6 +1,6 @@
 /** What widths and colours stand for, and how much is left out. */
 
-import { given } from "./derive";
+import { given, most } from "./derive";
 import { headsShown, quoted } from "./describe";
 import { element } from "./dom";
 import type { Ribbons } from "./layout";
@@ -10,9 +10,7 @@ import { number, percent } from "./scales";
 
 export interface Legend {
   node: HTMLElement;
-  show(picture: Picture, drawn: Ribbons): void;
-  /** Say how many times wider the token in focus is drawn. */
-  magnify(zoom: number): void;
+  show(phrases: (string | HTMLElement)[]): void;
 }
 
 const FULL_ROW = "full row";
@@ -25,27 +23,31 @@ const FULL: Record<Scale, string> = {
 };
 
 export function legend(): Legend {
-  const swatch = element("i", { class: "nv-swatch", "aria-hidden": "true" });
-  const wider = element("li");
   const node = element("ul", { class: "nv-legend", "aria-label": "legend" });
-  const show = (picture: Picture, drawn: Ribbons): void => {
-    swatch.style.height = `${drawn.full}px`;
-    const items = lines(picture, drawn).map((line) => element("li", {}, line));
-    items.find((item) => item.textContent?.startsWith(FULL_ROW))?.prepend(swatch);
-    node.replaceChildren(...items, wider);
+  const show = (phrases: (string | HTMLElement)[]): void => {
+    node.replaceChildren(...phrases.map((phrase) => element("li", {}, phrase)));
   };
-  const magnify = (zoom: number): void => {
-    wider.textContent = zoom > 1 ? `the token in focus: ${zoom} times wider` : "";
-  };
-  return { node, show, magnify };
+  return { node, show };
+}
+
+/** The legend of ribbons, with a swatch as tall as a full row. */
+export function ribbonLegend(
+  picture: Picture,
+  drawn: Ribbons,
+  zoom: number,
+): (string | HTMLElement)[] {
+  const swatch = element("i", { class: "nv-swatch", "aria-hidden": "true" });
+  swatch.style.height = `${drawn.full}px`;
+  const phrases = lines(picture, drawn).map((line) =>
+    line.startsWith(FULL_ROW) ? element("span", {}, swatch, line) : line,
+  );
+  return zoom > 1 ? [...phrases, `the token in focus: ${zoom} times wider`] : phrases;
 }
 
 /** The legend, phrase by phrase. */
 export function lines(picture: Picture, drawn: Ribbons): string[] {
   const { measure, norms } = picture;
-  const longest = norms
-    ? `longest bar: ${number(Math.max(...given(norms.values, picture.keys)))}`
-    : "";
+  const longest = norms ? `longest bar: ${number(most(given(norms.values, picture.keys)))}` : "";
   if (picture.values.length === 0) {
     return [
       `${measure.label}: ${measure.meaning}; it has no query, so there are bars only`,
@@ -53,15 +55,30 @@ export function lines(picture: Picture, drawn: Ribbons): string[] {
     ];
   }
   const { head, query, key, value } = peakOf(picture);
-  const { queries, keys } = picture.stream;
+  const { rows } = picture;
   const through = head === null ? "" : `, head ${head}`;
-  const pair = `${quoted(queries.pieces[query])} from ${quoted(keys.pieces[key])}${through}`;
+  const pair = `${quoted(rows.query.labels[query])} from ${quoted(rows.key.labels[key])}${through}`;
   return [
     `${measure.label}: ${measure.meaning}; ${headsShown(picture)}`,
     `${FULL_ROW}: ${fullRow(picture)}`,
     `largest ribbon: ${number(value)} (${pair})`,
     ...(longest ? [longest] : []),
     leftOut(picture, drawn),
+    ...asides(picture),
+  ];
+}
+
+/** What was merged, hidden or cut away before anything was drawn. */
+export function asides({ rows, hidden, least, measure }: Picture): string[] {
+  const merged = rows.key.rowOf.length - rows.key.rowOf.filter((row) => row < 0).length;
+  const isWords = merged > rows.key.pieces.length;
+  const gone = rows.key.rowOf.filter((row) => row < 0).length;
+  return [
+    ...(isWords ? ["pieces merged to words: added over keys, averaged over queries"] : []),
+    ...(gone > 0
+      ? [`${gone} special tokens hidden, and with them ${percent(hidden)} of the sum`]
+      : []),
+    ...(least > 0 ? [`nothing below ${number(least)} (${measure.label}) is drawn`] : []),
   ];
 }
 
@@ -70,8 +87,7 @@ function fullRow({ scale, units }: Picture): string {
 }
 
 /** How much of the sum is drawn; nothing is dropped without being said. */
-export function leftOut({ values, scale }: Picture, { ribbons, shown }: Ribbons): string {
-  const present = values.reduce((count, value) => count + (value > 0 ? 1 : 0), 0);
+export function leftOut({ present, scale }: Picture, { ribbons, shown }: Ribbons): string {
   if (ribbons.length === present) return `all ${present} ribbons drawn`;
   const of = scale === "query" ? "of all shares" : "of the sum";
   return (

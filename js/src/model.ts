@@ -6,16 +6,30 @@ export type Side = "query" | "key";
 export type Scale = "absolute" | "query" | "layer";
 export type Theme = "auto" | "light" | "dark";
 
+export type Special = "shown" | "dimmed" | "hidden";
+export const VIEWS = ["flow", "stack", "grid", "matrix", "profile"] as const;
+export type ViewName = (typeof VIEWS)[number];
+
+/** What `compare` is called when it is another flow. */
+export const OTHER = "other";
+
 /** What a reader may choose; small values that travel both ways. `null` heads are all heads. */
 export interface Choice {
-  view: "flow";
+  view: ViewName;
   stream: StreamName;
   measure: string;
+  /** What stands beside: a measure's id, a layer's number, `OTHER` for the other flow. */
+  compare: string | number | null;
   layer: number;
   heads: number[] | null;
+  /** The pinned token, by its piece, also where words are shown. */
   token: number | null;
   side: Side;
   normalize: Scale;
+  words: boolean;
+  special: Special;
+  /** Nothing below this part of the largest number is drawn. */
+  threshold: number;
   theme: Theme;
 }
 
@@ -23,11 +37,15 @@ export const CHOICES = [
   "view",
   "stream",
   "measure",
+  "compare",
   "layer",
   "heads",
   "token",
   "side",
   "normalize",
+  "words",
+  "special",
+  "threshold",
   "theme",
 ] as const satisfies readonly (keyof Choice)[];
 
@@ -58,18 +76,30 @@ export interface Stream {
   layers: number[];
   heads: number[];
   measures: string[];
-  /** For each measure, layer and head: the most that any token receives. */
-  peaks: Record<string, number[][]>;
+  /** The measures that are not sent but multiplied here. */
+  multiplied: string[];
 }
 
 export type Dtype = "log16" | "float32";
 
-/** Where the numbers of one stream, measure and layer lie in the buffer. */
-export interface Tile {
-  stream: StreamName;
-  measure: string;
-  layer: number;
+/** What else is known of a tile; only an overview has it. */
+export interface About {
+  /** How many cells its small pictures have [layer head row column]. */
+  rows?: number;
+  columns?: number;
+  /** For each layer and head: the most that any token receives. */
+  peaks?: number[][];
+  /** For each category of key: its share of all that is taken, by layer. */
+  shares?: Record<string, number[]>;
+  /** For each comparable measure: how far it divides otherwise, by layer and head. */
+  disagreement?: Record<string, number[][]>;
+}
+
+/** Where the numbers of one tile lie in the buffer; `normviz/tiles.py` says how they are named. */
+export interface Place {
+  name: string;
   dtype: Dtype;
+  about: About;
   offset: number;
   bytes: number;
 }
@@ -82,20 +112,35 @@ export interface Receipt {
 }
 
 /** All of a flow but its numbers. */
-export interface Header {
-  format: number;
+export interface Flow {
   title: string;
   model: string;
   measures: Measure[];
   streams: Stream[];
   receipt: Receipt;
-  tiles: Tile[];
+}
+
+/** For each token the one that stands for it in the other text, both ways. */
+export interface BothWays {
+  there: (number | null)[];
+  back: (number | null)[];
+}
+
+/** The tokens of another flow that stand for the first one's, by stream. */
+export type Counterparts = Partial<Record<StreamName, { queries: BothWays; keys: BothWays }>>;
+
+/** One flow, perhaps another beside it, and where their numbers lie. */
+export interface Header {
+  format: number;
+  flows: Flow[];
+  counterparts: Counterparts[];
+  tiles: Place[];
 }
 
 /** The layout of the header that this code reads. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
-/** A token on one of the two sides. */
+/** A token on one of the two sides, by its piece. */
 export interface Focus {
   side: Side;
   token: number;

@@ -1,19 +1,19 @@
-/** A whole view in an element: controls, picture, legend, readout and receipt. */
+/** A whole view in an element: controls, pictures, legends, readout and receipt. */
 
 import { same } from "./cell";
 import { controls } from "./controls";
-import { describe } from "./describe";
 import { element, notice } from "./dom";
+import { Gallery } from "./gallery";
 import { listen } from "./keys";
-import { legend } from "./legend";
-import { FORMAT, type Receipt } from "./model";
-import { type Picture, pictureOf } from "./picture";
+import { type Flow, FORMAT } from "./model";
+import { type Pane, panesOf } from "./pane";
+import { rankings } from "./rankings";
 import { readout } from "./readout";
 import { PALETTES } from "./scales";
 import type { Store } from "./store";
 import { shadeFor, watchHost } from "./theme";
 import type { Tiles } from "./tiles";
-import { flowView } from "./views/flow";
+import { KINDS } from "./views";
 
 const KEYS = "Keys: 1 to 9 measure, [ and ] layer, arrows token, Escape lets go.";
 
@@ -22,8 +22,11 @@ export function mount(root: HTMLElement, store: Store, tiles: Tiles, signal: Abo
   root.classList.add("normviz");
   const attributes = { tabindex: "0", role: "group", "data-lm-suppress-shortcuts": "true" };
   for (const [name, value] of Object.entries(attributes)) root.setAttribute(name, value);
-  root.setAttribute("aria-label", `What attention moves in ${store.header.model}. ${KEYS}`);
-  signal.addEventListener("abort", () => root.replaceChildren(), { once: true });
+  const leave = () => {
+    tiles.close();
+    root.replaceChildren();
+  };
+  signal.addEventListener("abort", leave, { once: true });
   guard(root, () => assemble(root, store, tiles, signal))();
 }
 
@@ -43,42 +46,53 @@ export function guard(root: HTMLElement, work: () => void): () => void {
 
 function assemble(root: HTMLElement, store: Store, tiles: Tiles, signal: AbortSignal): void {
   refuseOther(store.header.format);
-  const panel = controls(store, signal);
-  const view = flowView(store, signal);
-  const key = legend();
+  root.setAttribute("aria-label", `What attention moves in ${store.flow.model}. ${KEYS}`);
+  const panel = controls(store, tiles, signal);
+  const pictures = new Gallery(store, signal);
+  const changes = rankings(store, tiles);
   const text = readout();
-  const body = element("div", { class: "nv-body" }, view.node, text.node);
-  root.replaceChildren(title(store), panel.node, body, key.node, receipt(store.header.receipt));
-  let picture: Picture | null = null;
+  const waiting = element("p", { class: "nv-waiting", role: "status" });
+  const body = element("div", { class: "nv-body" }, pictures.node, text.node);
+  const receipts = store.header.flows.map(receipt);
+  root.replaceChildren(...store.header.flows.map(title), panel.node, waiting, body, ...receipts);
   let drawn: unknown = null;
 
   const glance = guard(root, () => {
-    if (!picture) return;
-    key.magnify(view.highlight(store.focus));
-    text.show(describe(picture, store.focus));
+    if (drawn === null) return;
+    pictures.highlight(store.focus);
+    text.show(pictures.describe(store.focus), changes.told(pictures.frames, store.focus));
   });
   const draw = guard(root, () => {
     const choice = store.choice.value;
     const shade = shadeFor(choice.theme);
     // A pinned token changes what is brought out, not what is drawn.
-    const wanted = { ...choice, token: 0, side: "", shade, width: view.node.clientWidth };
+    const wanted = { ...choice, token: 0, side: "", shade, width: pictures.node.clientWidth };
+    panel.show(PALETTES[shade]);
     if (same(wanted, drawn)) return glance();
-    drawn = wanted;
+    drawn = null;
     for (const old of root.querySelectorAll(".nv-notice")) old.remove();
     root.dataset.shade = shade;
-    panel.show(PALETTES[shade]);
-    picture = pictureOf(store.stream, store.measure, choice, tiles);
-    for (const node of [body, key.node]) node.hidden = picture === null;
-    if (!picture) throw new Error(missing(store));
-    key.show(picture, view.draw(picture, PALETTES[shade]));
+    const panes = panesFor(store, tiles);
+    const isHere = pictures.draw(panes, shade);
+    waiting.textContent = isHere ? "" : `The numbers of layer ${choice.layer} are on their way …`;
+    if (!isHere) return;
+    drawn = wanted;
+    changes.note(panes);
     glance();
   });
   draw();
   store.choice.watch(draw, signal);
   store.hover.watch(glance, signal);
+  tiles.news.watch(draw, signal);
   watchHost(draw, signal);
   listen(root, store, signal);
-  watchSize(view.node, draw, signal);
+  watchSize(pictures.node, draw, signal);
+}
+
+/** The panes to show: two only of a kind that stands side by side. */
+function panesFor({ header, choice }: Store, tiles: Tiles): Pane[] {
+  const panes = panesOf(header, choice.value, tiles);
+  return KINDS[choice.value.view].pairs ? panes : [{ ...panes[0], title: "" }];
 }
 
 /** Refuse a header whose layout this code does not know. */
@@ -90,11 +104,6 @@ function refuseOther(format: number): void {
   );
 }
 
-function missing(store: Store): string {
-  const { layer } = store.choice.value;
-  return `The numbers of ${store.measure.label} in layer ${layer} are not in this file.`;
-}
-
 /** Draw again whenever the room for the picture changes, also when a hidden cell appears. */
 function watchSize(node: HTMLElement, draw: () => void, signal: AbortSignal): void {
   const observer = new ResizeObserver(draw);
@@ -102,13 +111,12 @@ function watchSize(node: HTMLElement, draw: () => void, signal: AbortSignal): vo
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
 }
 
-function title({ header }: Store): HTMLElement {
-  const model = element("span", { class: "nv-model" }, header.model);
-  return element("p", { class: "nv-title" }, model, header.title);
+function title({ model, title: text }: Flow): HTMLElement {
+  return element("p", { class: "nv-title" }, element("span", { class: "nv-model" }, model), text);
 }
 
 /** Whether it adds up, in one line; opened, the whole proof. */
-function receipt({ ok, headline, text }: Receipt): HTMLElement {
+function receipt({ receipt: { ok, headline, text } }: Flow): HTMLElement {
   const summary = element("summary", { title: "the whole receipt" }, headline);
   const attributes = { class: "nv-receipt", "data-ok": String(ok) };
   return element("details", attributes, summary, element("pre", { tabindex: "0" }, text));

@@ -16,16 +16,26 @@ export function sheet(
   height: number,
 ): CanvasRenderingContext2D | null {
   const ratio = Math.min(window.devicePixelRatio || 1, TALLEST / Math.max(1, height));
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
+  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+  const context = canvas.getContext("2d");
+  if (canvas.width === across && canvas.height === down) {
+    context?.clearRect(0, 0, width, height); // a new sheet would cost new memory
+    return context;
+  }
+  canvas.width = across;
+  canvas.height = down;
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
-  const context = canvas.getContext("2d");
   context?.scale(ratio, ratio);
   return context;
 }
 
-/** Ribbons between two columns, in the order given. */
+/**
+ * Ribbons between two columns, the last on top.
+ *
+ * They are painted from the last to the first, each under what is there already: so the strongest
+ * can be shown before the rest is painted, and more can be laid under them later.
+ */
 export function paintRibbons(
   context: CanvasRenderingContext2D,
   ribbons: Ribbon[],
@@ -34,7 +44,9 @@ export function paintRibbons(
   solidity: number,
 ): void {
   context.globalAlpha = solidity;
-  for (const { plane, width, from, to } of ribbons) {
+  context.globalCompositeOperation = "destination-over";
+  for (let index = ribbons.length - 1; index >= 0; index--) {
+    const { plane, width, from, to } = ribbons[index];
     const [x, y, ...rest] = curve(left, from, right, to);
     context.beginPath();
     context.moveTo(x, y);
@@ -43,6 +55,7 @@ export function paintRibbons(
     context.strokeStyle = colours[plane];
     context.stroke();
   }
+  context.globalCompositeOperation = "source-over";
   context.globalAlpha = 1;
 }
 

@@ -1,8 +1,9 @@
 /** Everything one picture shows, computed once for each choice and shared by all that show it. */
 
-import { given, greatest, planes, received } from "./derive";
-import type { Choice, Measure, Scale, Stream } from "./model";
-import type { Tiles } from "./tiles";
+import { given, greatest, most, planes, type Sums, sumsOf, total } from "./derive";
+import { along, between, type Rows, rowsOf } from "./lens";
+import type { Focus, Measure, Scale, Stream } from "./model";
+import type { Pane } from "./pane";
 
 /** The bars beside the keys: ‖f(x)‖ [plane key], and what a bar of full length stands for. */
 export interface Norms {
@@ -11,58 +12,122 @@ export interface Norms {
   unit: number;
 }
 
-export interface Picture {
+export interface Picture extends Sums {
   stream: Stream;
   measure: Measure;
   layer: number;
   scale: Scale;
   /** The head of each plane, by the model's number; null for all heads in one. */
   heads: (number | null)[];
+  /** What stands along the two sides. */
+  rows: { query: Rows; key: Rows };
   queries: number;
   keys: number;
   /** [plane query key]; empty where the measure has no query axis. */
   values: Float32Array;
-  /** What each query receives from all keys, all planes together. */
-  received: Float64Array;
   /** What a full row stands for, at each query. */
   units: Float64Array;
+  /** Nothing smaller is drawn. */
+  least: number;
+  /** The share of the sum that is hidden with the special tokens. */
+  hidden: number;
   norms: Norms | null;
 }
 
-/** The picture of a choice, or null while its numbers are not here. */
-export function pictureOf(
-  stream: Stream,
-  measure: Measure,
-  choice: Choice,
-  tiles: Tiles,
-): Picture | null {
-  const { layer, normalize: scale } = choice;
-  const queries = stream.queries.pieces.length;
-  const keys = stream.keys.pieces.length;
-  const tile = tiles.get(stream, measure.id, layer);
-  if (!tile) return null;
-  const byHead = measure.axes.includes("head");
-  const chosen = choice.heads ?? stream.heads;
-  const rows = chosen.map((head) => stream.heads.indexOf(head));
-  const drawn = measure.axes.includes("query") ? tile : new Float32Array();
-  const values = byHead && drawn.length > 0 ? planes(drawn, queries * keys, rows) : drawn;
-  const heads = byHead ? chosen : [null];
-  const sums = received(values, queries, keys);
-  const norms = normsOf(stream, layer, scale, byHead ? rows : null, tiles);
-  const units = unitsOf(sums, scale, ceiling(stream, measure.id, byHead ? rows : [0]));
+/** The picture of a pane, or null while its numbers are on their way. */
+export function pictureOf(pane: Pane): Picture | null {
+  const { stream, measure, layer, choice } = pane;
+  const found = layerOf(pane);
+  if (!found) return null;
+  const rows = { query: rowsOf(stream.queries, choice), key: rowsOf(stream.keys, choice) };
+  const hasQuery = measure.axes.includes("query");
+  const values = hasQuery ? between(found.values, rows.query, rows.key) : new Float32Array();
+  const [queries, keys] = [rows.query.pieces.length, rows.key.pieces.length];
+  const sums = sumsOf(values, queries, keys);
+  const top = choice.normalize === "absolute" ? ceiling(pane, measure.id) : most(sums.received);
+  const norms = normsOf(pane, rows.key);
+  if (top === null || norms === undefined) return null;
   return {
     stream,
     measure,
     layer,
-    scale,
-    heads,
+    scale: choice.normalize,
+    heads: found.heads,
+    rows,
     queries,
     keys,
     values,
-    received: sums,
-    units,
+    ...sums,
+    units: sums.received.map((sum) => (choice.normalize === "query" ? sum : top) || 1),
+    least: choice.threshold * (values[sums.peak] ?? 0),
+    hidden: hasQuery ? hiddenShare(found.values, rows) : 0,
     norms,
   };
+}
+
+/** The numbers of a pane's layer [plane query key], by piece, and the heads of the planes. */
+export function layerOf({
+  tiles,
+  index,
+  stream,
+  measure,
+  layer,
+  choice,
+}: Pane): { values: Float32Array; heads: (number | null)[] } | null {
+  const byHead = measure.axes.includes("head");
+  const isLarge = byHead && tiles.isLarge(stream);
+  if (isLarge && choice.heads === null) {
+    const sum = tiles.layer(index, stream, measure.id, layer, "sum");
+    return sum && { values: sum, heads: [null] };
+  }
+  const heads = choice.heads ?? stream.heads;
+  if (isLarge) {
+    const parts = heads.map((head) => tiles.layer(index, stream, measure.id, layer, head));
+    return parts.every((part) => part !== null) ? { values: strung(parts), heads } : null;
+  }
+  const tile = tiles.layer(index, stream, measure.id, layer);
+  if (!tile) return null;
+  if (!byHead) return { values: tile, heads: [null] };
+  const chosen = heads.map((head) => stream.heads.indexOf(head));
+  const isAll = chosen.length === stream.heads.length;
+  return { values: isAll ? tile : planes(tile, tile.length / stream.heads.length, chosen), heads };
+}
+
+function strung(parts: Float32Array[]): Float32Array {
+  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** How much of the sum, at the queries that are shown, lies with keys that are hidden. */
+function hiddenShare(values: Float32Array, { query, key }: Picture["rows"]): number {
+  const across = key.rowOf.length;
+  if (!key.rowOf.includes(-1)) return 0;
+  const down = query.rowOf.length;
+  let [whole, hidden] = [0, 0];
+  for (let line = 0; line * across < values.length; line++) {
+    if (query.rowOf[line % down] < 0) continue;
+    for (let at = 0; at < across; at++) {
+      const value = values[line * across + at];
+      whole += value;
+      if (key.rowOf[at] < 0) hidden += value;
+    }
+  }
+  return whole > 0 ? hidden / whole : 0;
+}
+
+/** The row of a token in focus; null where it is hidden or nothing is in focus. */
+export function rowIn(
+  { rows }: Picture,
+  focus: Focus | null,
+): { side: Focus["side"]; row: number } | null {
+  if (focus === null) return null;
+  const row = rows[focus.side].rowOf[focus.token] ?? -1;
+  return row < 0 ? null : { side: focus.side, row };
 }
 
 /** The head, query and key of the largest single number. */
@@ -72,8 +137,7 @@ export function peakOf(picture: Picture): {
   key: number;
   value: number;
 } {
-  const at = greatest(picture.values);
-  const { queries, keys } = picture;
+  const { queries, keys, peak: at } = picture;
   return {
     head: picture.heads[Math.floor(at / (queries * keys))],
     query: Math.floor(at / keys) % queries,
@@ -82,38 +146,43 @@ export function peakOf(picture: Picture): {
   };
 }
 
-function unitsOf(sums: Float64Array, scale: Scale, top: number): Float64Array {
-  const whole = scale === "absolute" ? top : Math.max(...sums);
-  return sums.map((sum) => (scale === "query" ? sum : whole) || 1);
-}
-
-/** The most that any token can receive in any layer, through these heads. */
-function ceiling(stream: Stream, measure: string, rows: number[]): number {
+/** The most that any token can receive in any layer, through the chosen heads. */
+function ceiling({ tiles, index, stream, choice }: Pane, measure: string): number | null {
+  const peaks = tiles.overview(index, stream, measure)?.about.peaks;
+  if (!peaks) return null;
+  const rows = (choice.heads ?? stream.heads).map((head) => stream.heads.indexOf(head));
   return Math.max(
-    ...stream.peaks[measure].map((peaks) => rows.reduce((sum, row) => sum + peaks[row], 0)),
+    ...peaks.map((heads) => (heads.length === 1 ? heads[0] : total(rows.map((row) => heads[row])))),
   );
 }
 
-function normsOf(
-  stream: Stream,
-  layer: number,
-  scale: Scale,
-  rows: number[] | null,
-  tiles: Tiles,
-): Norms | null {
-  const tile = tiles.get(stream, "value-norm", layer);
-  if (!tile) return null;
-  const keys = stream.keys.pieces.length;
-  const every = stream.heads.map((_, row) => row);
-  const unit =
-    scale === "absolute"
-      ? ceiling(stream, "value-norm", rows ?? every)
-      : Math.max(...given(planes(tile, keys, rows ?? every), keys));
-  return rows
-    ? {
-        values: planes(tile, keys, rows),
-        heads: rows.map((row) => stream.heads[row]),
-        unit: unit || 1,
-      }
-    : { values: Float32Array.from(given(tile, keys)), heads: [null], unit: unit || 1 };
+/** The bars; null where the flow has none, undefined while they are on their way. */
+function normsOf(pane: Pane, keys: Rows): Norms | null | undefined {
+  const { tiles, index, stream, measure, layer, choice } = pane;
+  if (!stream.measures.includes("value-norm")) return null;
+  const tile = tiles.layer(index, stream, "value-norm", layer);
+  const top = choice.normalize === "absolute" ? ceiling(pane, "value-norm") : 0;
+  if (!tile || top === null) return undefined;
+  const every = stream.heads;
+  const chosen = measure.axes.includes("head") ? (choice.heads ?? every) : every;
+  const picked = chosen.map((head) => every.indexOf(head));
+  const values = along(planes(tile, stream.keys.pieces.length, picked), keys);
+  const sums = given(values, keys.pieces.length);
+  const unit = top || most(sums) || 1;
+  if (measure.axes.includes("head") && !(tiles.isLarge(stream) && choice.heads === null)) {
+    return { values, heads: chosen, unit };
+  }
+  return { values: Float32Array.from(sums), heads: [null], unit };
+}
+
+/** The head with most of what the token in focus takes or gives; of everything where none is. */
+export function strongestHead(picture: Picture, focus: Focus | null): number | null {
+  const at = rowIn(picture, focus);
+  const { values, queries, keys, heads } = picture;
+  const sums = new Float64Array(heads.length);
+  values.forEach((value, place) => {
+    const row = at?.side === "key" ? place % keys : Math.floor(place / keys) % queries;
+    if (at === null || row === at.row) sums[Math.floor(place / (queries * keys))] += value;
+  });
+  return heads[greatest(sums)] ?? null;
 }

@@ -5,23 +5,28 @@ import { element } from "./dom";
 
 export interface Readout {
   node: HTMLElement;
-  show(description: Description): void;
+  show(descriptions: Description[], changes: string): void;
 }
 
 export function readout(): Readout {
-  const sentence = element("p", { class: "nv-sentence", "aria-live": "polite" });
-  const caption = element("caption");
-  const head = element("thead");
-  const body = element("tbody");
-  const table = element("table", {}, caption, head, body);
-  const show = (description: Description): void => {
-    sentence.textContent = description.sentence;
-    caption.textContent = description.caption;
-    const titles = description.columns.map((title) => element("th", { scope: "col" }, title));
-    head.replaceChildren(element("tr", {}, ...titles));
-    body.replaceChildren(...description.rows.map(line));
+  const spoken = element("div", { class: "nv-spoken", "aria-live": "polite" });
+  const tables = element("div");
+  const show = (descriptions: Description[], changes: string): void => {
+    const sentences = descriptions.map(({ sentence }) =>
+      element("p", { class: "nv-sentence" }, sentence),
+    );
+    const ranks = changes ? [element("p", { class: "nv-changes" }, changes)] : [];
+    spoken.replaceChildren(...sentences, ...ranks);
+    tables.replaceChildren(...descriptions.map(table));
   };
-  return { node: element("aside", { class: "nv-readout" }, sentence, table), show };
+  return { node: element("aside", { class: "nv-readout" }, spoken, tables), show };
+}
+
+function table({ caption, columns, rows }: Description): HTMLElement {
+  const titles = columns.map((title) => element("th", { scope: "col" }, title));
+  const head = element("thead", {}, element("tr", {}, ...titles));
+  const body = element("tbody", {}, ...rows.map(line));
+  return element("table", {}, element("caption", {}, caption), head, body);
 }
 
 function line(cells: string[]): HTMLElement {

@@ -4,7 +4,7 @@ import { notice } from "./dom";
 import type { Choice, Header } from "./model";
 import { mount } from "./mount";
 import { Store } from "./store";
-import { tilesOf } from "./tiles";
+import { Tiles } from "./tiles";
 
 /** Show the flow that an element carries as two blocks of data. */
 async function show(host: Element): Promise<HTMLElement> {
@@ -13,7 +13,12 @@ async function show(host: Element): Promise<HTMLElement> {
   const numbers = await unpacked(packed);
   const root = document.createElement("div");
   host.append(root);
-  mount(root, new Store(header, choice), tilesOf(header, numbers), new AbortController().signal);
+  mount(
+    root,
+    new Store(header, choice),
+    new Tiles(header.tiles, numbers),
+    new AbortController().signal,
+  );
   return root;
 }
 

@@ -1,7 +1,18 @@
 /** What is chosen and what is glanced at, and the few ways in which readers change it. */
 
 import { Cell } from "./cell";
-import type { Choice, Focus, Header, Measure, Side, Stream } from "./model";
+import { type Rows, rowsOf } from "./lens";
+import {
+  type Choice,
+  type Flow,
+  type Focus,
+  type Header,
+  type Measure,
+  OTHER,
+  type Side,
+  type Stream,
+} from "./model";
+import { measureOf, streamOf } from "./pane";
 
 export class Store {
   readonly header: Header;
@@ -14,14 +25,26 @@ export class Store {
     this.choice = new Cell(choice);
   }
 
+  /** The flow that the choices are about. */
+  get flow(): Flow {
+    return this.header.flows[0];
+  }
+
   /** Change some choices; those that a new stream cannot keep fall back to what it has. */
   choose(changes: Partial<Choice>): void {
     const wanted = { ...this.choice.value, ...changes };
-    this.choice.set(fitted(wanted, this.#stream(wanted.stream)));
+    const fit = fitted(wanted, streamOf(this.flow, wanted.stream));
+    const isAlone = fit.compare === OTHER && this.header.flows.length < 2;
+    this.choice.set(isAlone ? { ...fit, compare: null } : fit);
   }
 
   get stream(): Stream {
-    return this.#stream(this.choice.value.stream);
+    return streamOf(this.flow, this.choice.value.stream);
+  }
+
+  /** A side's rows, as they are looked at now. */
+  rows(side: Side): Rows {
+    return rowsOf(side === "query" ? this.stream.queries : this.stream.keys, this.choice.value);
   }
 
   get measure(): Measure {
@@ -29,9 +52,7 @@ export class Store {
   }
 
   measureOf(id: string): Measure {
-    const measure = this.header.measures.find((m) => m.id === id);
-    if (!measure) throw new Error(`This flow holds no measure called ${id}.`);
-    return measure;
+    return measureOf(this.flow, id);
   }
 
   /** The token everything is about: the one under the pointer, else the pinned one. */
@@ -62,14 +83,17 @@ export class Store {
   /** Pin the token above or below, or start at the first. */
   walk(by: number): void {
     const { token, side } = this.choice.value;
-    const last = count(this.stream, side) - 1;
-    this.choose({ token: token === null ? 0 : Math.min(last, Math.max(0, token + by)) });
+    const { pieces, rowOf } = this.rows(side);
+    const row = token === null ? 0 : rowOf[token] + by;
+    this.choose({ token: pieces[Math.min(pieces.length - 1, Math.max(0, row))][0] });
   }
 
   /** Pin the token at the same height in the other column. */
-  cross(side: Side): void {
-    const { token } = this.choice.value;
-    this.choose({ side, token: Math.min(token ?? 0, count(this.stream, side) - 1) });
+  cross(to: Side): void {
+    const { token, side } = this.choice.value;
+    const { pieces } = this.rows(to);
+    const row = token === null ? 0 : Math.max(0, this.rows(side).rowOf[token]);
+    this.choose({ side: to, token: pieces[Math.min(row, pieces.length - 1)][0] });
   }
 
   /** From all heads: this one alone. Otherwise: this one more, or this one less. */
@@ -80,12 +104,6 @@ export class Store {
     const ordered = this.stream.heads.filter((h) => left.includes(h));
     this.choose({ heads: ordered.length > 0 ? ordered : null });
   }
-
-  #stream(name: string): Stream {
-    const stream = this.header.streams.find((s) => s.name === name);
-    if (!stream) throw new Error(`This flow holds no stream called ${name}.`);
-    return stream;
-  }
 }
 
 /** How many tokens stand on a side. */
@@ -95,11 +113,12 @@ export function count(stream: Stream, side: Side): number {
 
 /** A choice without anything that the stream does not have. */
 function fitted(choice: Choice, stream: Stream): Choice {
-  const { measure, layer, heads, token, side } = choice;
+  const { measure, compare, layer, heads, token, side } = choice;
   const kept = heads?.filter((head) => stream.heads.includes(head)) ?? [];
   return {
     ...choice,
     measure: stream.measures.includes(measure) ? measure : favourite(stream),
+    compare: isHeld(compare, stream) ? compare : null,
     layer: stream.layers.includes(layer) ? layer : stream.layers[0],
     heads: kept.length > 0 && kept.length < stream.heads.length ? kept : null,
     token: token !== null && token < count(stream, side) ? token : null,
@@ -109,4 +128,10 @@ function fitted(choice: Choice, stream: Stream): Choice {
 /** The measure a stream opens with. */
 function favourite({ measures }: Stream): string {
   return measures.includes("weighted-norm") ? "weighted-norm" : measures[0];
+}
+
+/** Whether a stream can show what is compared with. */
+function isHeld(compare: Choice["compare"], { measures, layers }: Stream): boolean {
+  if (typeof compare === "number") return layers.includes(compare);
+  return compare === OTHER || (compare !== null && measures.includes(compare));
 }

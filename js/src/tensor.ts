@@ -41,5 +41,7 @@ function floats({ buffer, byteOffset, byteLength }: Bytes): Float32Array {
 function powers({ buffer, byteOffset, byteLength }: Bytes): Float32Array {
   const view = new Uint8Array(buffer, byteOffset, byteLength);
   const count = byteLength / 2;
-  return new Float32Array(count).map((_, at) => POWERS[(view[at] << 8) | view[count + at]]);
+  const found = new Float32Array(count);
+  for (let at = 0; at < count; at++) found[at] = POWERS[(view[at] << 8) | view[count + at]];
+  return found;
 }

@@ -5,7 +5,7 @@ import { same } from "./cell";
 import { CHOICES, type Choice, type Header } from "./model";
 import { guard, mount } from "./mount";
 import { Store } from "./store";
-import { tilesOf } from "./tiles";
+import { type Delivery, Tiles } from "./tiles";
 import "./style.css";
 
 interface Traits extends Choice {
@@ -17,8 +17,10 @@ const render: Render<Traits> = ({ model, el, signal }) => {
   guard(el, () => {
     const header = model.get("_header");
     const store = new Store(header, chosen(model));
+    const tiles = new Tiles(header.tiles, model.get("_data"), (want) => model.send({ want }));
     sync(model, store, signal);
-    mount(el, store, tilesOf(header, model.get("_data")), signal);
+    receive(model, tiles, signal);
+    mount(el, store, tiles, signal);
   })();
 };
 
@@ -37,6 +39,16 @@ function sync(model: AnyModel<Traits>, store: Store, signal: AbortSignal): void 
     for (const name of CHOICES) model.off(`change:${name}`, fromPython);
   };
   signal.addEventListener("abort", leave, { once: true });
+}
+
+/** Hand the tiles that Python sends to those who wait for them. */
+function receive(model: AnyModel<Traits>, tiles: Tiles, signal: AbortSignal): void {
+  const arrived = (content: unknown, buffers: DataView[]): void => {
+    const delivery = content as Partial<Delivery> | null;
+    if (typeof delivery?.tile === "string") tiles.accept(delivery as Delivery, buffers ?? []);
+  };
+  model.on("msg:custom", arrived);
+  signal.addEventListener("abort", () => model.off("msg:custom", arrived), { once: true });
 }
 
 function chosen(model: AnyModel<Traits>): Choice {

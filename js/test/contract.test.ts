@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { along, between, rowsOf } from "../src/lens";
 import { CHOICES, FORMAT } from "../src/model";
-import { forget, tilesOf } from "../src/tiles";
+import { forget, Tiles } from "../src/tiles";
+import contract from "./contract.json";
 import { buffer, choice, choices, header, numbers, tiles } from "./fixtures";
 
 describe("what Python wrote", () => {
@@ -14,10 +16,10 @@ describe("what Python wrote", () => {
   });
 
   test.each(numbers)("is read within 0.5%: $stream $measure layer $layer", (expected) => {
-    for (const source of [tiles(), tilesOf(header, buffer(13))]) {
-      const stream = header.streams.find(({ name }) => name === expected.stream);
+    for (const source of [tiles(), new Tiles(header.tiles, buffer(13))]) {
+      const stream = header.flows[0].streams.find(({ name }) => name === expected.stream);
       if (!stream) throw new Error("no such stream");
-      const found = source.get(stream, expected.measure, expected.layer);
+      const found = source.layer(0, stream, expected.measure, expected.layer);
       expect(found).toHaveLength(expected.values.length);
       expected.values.forEach((value, at) => {
         expect(Math.abs((found?.[at] ?? Number.NaN) - value)).toBeLessThanOrEqual(0.005 * value);
@@ -26,18 +28,32 @@ describe("what Python wrote", () => {
   });
 
   test("leaves the product to the view", () => {
-    expect(header.tiles.map(({ measure }) => measure)).not.toContain("weighted-norm");
+    expect(header.tiles.map(({ name }) => name)).not.toContain("0/encoder/weighted-norm/0/all");
     expect(numbers.map(({ measure }) => measure)).toContain("weighted-norm");
   });
 
-  test("says null for numbers it does not hold", () => {
-    expect(tiles().get(header.streams[0], "weight", 1)).toBeNull();
-    expect(tiles().get(header.streams[1], "weighted-norm", 1)).toBeNull();
+  test("says so in a sentence where it does not hold what is wanted", () => {
+    const [encoder, cross] = header.flows[0].streams;
+    expect(() => tiles().layer(0, encoder, "weight", 1)).toThrow("are not in this file");
+    expect(() => tiles().layer(0, cross, "weighted-norm", 1)).toThrow("are not in this file");
+  });
+
+  test.each(contract.words)("has the same words: $measure layer $layer", (expected) => {
+    const [stream] = contract.wordy.streams;
+    const look = { words: true, special: "shown" } as const;
+    const [queries, keys] = [rowsOf(stream.queries, look), rowsOf(stream.keys, look)];
+    const pieces = Float32Array.from(expected.pieces);
+    const found =
+      expected.measure === "value-norm" ? along(pieces, keys) : between(pieces, queries, keys);
+    expect([...found].map((value) => value.toFixed(5))).toEqual(
+      expected.values.map((value) => value.toFixed(5)),
+    );
+    expect(keys.labels).toEqual(stream.keys.spellings);
   });
 });
 
 test("what was used longest ago is forgotten first, but never the tiles of one picture", () => {
-  const tile = () => new Float32Array(10);
+  const tile = () => ({ values: new Float32Array(10), about: {} });
   const kept = new Map("abcde".split("").map((name) => [name, tile()]));
   forget(kept, 40);
   expect([...kept.keys()]).toEqual(["b", "c", "d", "e"]);

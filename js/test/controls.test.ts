@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { controls } from "../src/controls";
 import { PALETTES } from "../src/scales";
 import type { Store } from "../src/store";
-import { store } from "./fixtures";
+import { store, tiles } from "./fixtures";
 
 let chosen: Store;
 let panel: ReturnType<typeof controls>;
@@ -18,7 +18,7 @@ const press = (made: HTMLElement) => {
 
 beforeEach(() => {
   chosen = store();
-  panel = controls(chosen, new AbortController().signal);
+  panel = controls(chosen, tiles(), new AbortController().signal);
   panel.show(PALETTES.light);
 });
 

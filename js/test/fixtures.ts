@@ -1,9 +1,10 @@
 /** What the tests share: the flow that Python wrote, and pictures with chosen numbers. */
 
-import type { Choice, Header, Measure, Stream } from "../src/model";
+import type { About, Choice, Flow, Header, Measure, Stream } from "../src/model";
+import { type Pane, panesOf } from "../src/pane";
 import { type Picture, pictureOf } from "../src/picture";
 import { Store } from "../src/store";
-import { type Tiles, tilesOf } from "../src/tiles";
+import { Tiles } from "../src/tiles";
 import contract from "./contract.json";
 
 export const header = contract.header as unknown as Header;
@@ -24,23 +25,46 @@ export function store(changes: Partial<Choice> = {}): Store {
 }
 
 export function tiles(): Tiles {
-  return tilesOf(header, buffer());
+  return new Tiles(header.tiles, buffer());
+}
+
+/** The first pane of a choice of the contract's flow. */
+export function contractPane(changes: Partial<Choice> = {}): Pane {
+  return panesOf(header, store(changes).choice.value, tiles())[0];
 }
 
 /** The picture that a choice gives of the contract's flow. */
 export function contractPicture(changes: Partial<Choice> = {}): Picture {
-  const { stream, measure, choice: cell } = store(changes);
-  const picture = pictureOf(stream, measure, cell.value, tiles());
+  const picture = pictureOf(contractPane(changes));
   if (!picture) throw new Error("the contract lacks these numbers");
   return picture;
 }
 
-/** A one-layer picture of weights [head query key], with labels `k0 k1 …` and `q0 q1 …`. */
-export function picture(
+/** Tiles with chosen numbers, each kept exactly. */
+export function tilesWith(given: Record<string, { values: number[]; about?: About }>): Tiles {
+  const values = Object.values(given).flatMap((tile) => tile.values);
+  const floats = Float32Array.from(values);
+  let offset = 0;
+  const places = Object.entries(given).map(([name, tile]) => {
+    const bytes = 4 * tile.values.length;
+    offset += bytes;
+    return {
+      name,
+      dtype: "float32" as const,
+      about: tile.about ?? {},
+      offset: offset - bytes,
+      bytes,
+    };
+  });
+  return new Tiles(places, new DataView(floats.buffer));
+}
+
+/** A one-layer pane of weights [head query key], with labels `k0 k1 …` and `q0 q1 …`. */
+export function pane(
   weights: number[][][],
-  scale: Choice["normalize"] = "layer",
+  changes: Partial<Choice> = {},
   norms: number[][] | null = null,
-): Picture {
+): Pane {
   const [heads, queries, keys] = [weights.length, weights[0].length, weights[0][0].length];
   const stream: Stream = {
     name: "encoder",
@@ -48,8 +72,8 @@ export function picture(
     keys: labels("k", keys),
     layers: [5],
     heads: Array.from({ length: heads }, (_, head) => head),
-    measures: ["weight"],
-    peaks: { weight: [weights.map(() => 2)], "value-norm": [weights.map(() => 2)] },
+    measures: norms ? ["weight", "value-norm"] : ["weight"],
+    multiplied: [],
   };
   const measure: Measure = {
     id: "weight",
@@ -58,16 +82,30 @@ export function picture(
     source: "",
     meaning: "how much",
   };
-  const found = { weight: weights.flat(2), "value-norm": norms?.flat() };
-  const get: Tiles["get"] = (_, name) => {
-    const values = found[name as keyof typeof found];
-    return values ? Float32Array.from(values) : null;
-  };
-  const wanted = { ...choice, layer: 5, normalize: scale };
-  return pictureOf(stream, measure, wanted, { get }) as Picture;
+  const receipt = { ok: true, headline: "", text: "" };
+  const flow: Flow = { title: "", model: "", measures: [measure], streams: [stream], receipt };
+  const about = { peaks: [weights.map(() => 2)] };
+  const found = tilesWith({
+    "0/encoder/weight/5/all": { values: weights.flat(2) },
+    "0/encoder/value-norm/5/all": { values: norms?.flat() ?? [] },
+    "0/encoder/weight/overview": { values: [], about },
+    "0/encoder/value-norm/overview": { values: [], about },
+  });
+  const chosen = { ...choice, measure: "weight", layer: 5, ...changes };
+  return { index: 0, flow, stream, measure, layer: 5, choice: chosen, tiles: found, title: "" };
 }
 
-function labels(prefix: string, count: number): Stream["keys"] {
+/** The picture of such a pane. */
+export function picture(
+  weights: number[][][],
+  scale: Choice["normalize"] = "layer",
+  norms: number[][] | null = null,
+): Picture {
+  return pictureOf(pane(weights, { normalize: scale }, norms)) as Picture;
+}
+
+/** Tokens that are only numbered, each a word of its own. */
+export function labels(prefix: string, count: number): Stream["keys"] {
   const pieces = Array.from({ length: count }, (_, index) => `${prefix}${index}`);
   return {
     pieces,

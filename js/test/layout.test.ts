@@ -140,7 +140,7 @@ describe("the ribbons of one token", () => {
   ];
 
   test.each(["query", "key"] as const)("are all those of a %s, and no others", (side) => {
-    const { ribbons, zoom } = ribbonsAt(picture(numbers), PITCH, { side, token: 1 });
+    const { ribbons, zoom } = ribbonsAt(picture(numbers), PITCH, { side, row: 1 });
     const among = ribbonsOf(picture(numbers), PITCH, ALL).ribbons.filter((one) => one[side] === 1);
     const widths = (found: Ribbon[]) => found.map(({ query, key, width }) => [query, key, width]);
     expect(zoom).toBe(1);
@@ -148,13 +148,13 @@ describe("the ribbons of one token", () => {
   });
 
   test("end in the middle of the rows they come from", () => {
-    const { ribbons } = ribbonsAt(picture(numbers), PITCH, { side: "query", token: 0 });
+    const { ribbons } = ribbonsAt(picture(numbers), PITCH, { side: "query", row: 0 });
     for (const { key, from } of ribbons) expect(from).toBeCloseTo(middle(key, PITCH), 4);
   });
 
   test("are widened alike until the strongest can be seen", () => {
     const even = [[new Array(40).fill(0.025)]];
-    const { ribbons, zoom } = ribbonsAt(picture(even), PITCH, { side: "query", token: 0 });
+    const { ribbons, zoom } = ribbonsAt(picture(even), PITCH, { side: "query", row: 0 });
     expect(zoom).toBe(7);
     for (const { width } of ribbons) expect(width).toBeCloseTo(7 * 0.025 * FULL, 4);
   });
@@ -162,8 +162,8 @@ describe("the ribbons of one token", () => {
   test("stay on the page, even of the first and last token", () => {
     const even = [new Array(40).fill(new Array(40).fill(0.025))];
     for (const side of ["query", "key"] as const) {
-      for (const token of [0, 39]) {
-        const { ribbons } = ribbonsAt(picture(even), PITCH, { side, token });
+      for (const row of [0, 39]) {
+        const { ribbons } = ribbonsAt(picture(even), PITCH, { side, row });
         for (const { from, to, width } of ribbons) {
           expect(Math.min(from, to) - width / 2).toBeGreaterThanOrEqual(-1e-3);
           expect(Math.max(from, to) + width / 2).toBeLessThanOrEqual(40 * PITCH + 1e-3);

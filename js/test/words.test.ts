@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { describe as say } from "../src/describe";
+import { describe as say, quoted } from "../src/describe";
 import { visible } from "../src/dom";
 import { ribbonsOf } from "../src/layout";
-import { leftOut, legend, lines } from "../src/legend";
+import { leftOut, legend, lines, ribbonLegend } from "../src/legend";
 import { readout } from "../src/readout";
 import { contractPicture, picture } from "./fixtures";
 
@@ -83,11 +83,12 @@ describe("the table", () => {
 
   test("is put on the page as text, beside a sentence that is read aloud", () => {
     const { node, show } = readout();
-    show({ sentence: "s", caption: "c", columns: ["a"], rows: [["<b>1</b>"]] });
+    show([{ sentence: "s", caption: "c", columns: ["a"], rows: [["<b>1</b>"]] }], "");
     expect(node.querySelector("[aria-live=polite]")?.textContent).toBe("s");
     expect(node.querySelector("td")?.textContent).toBe("<b>1</b>");
     expect(node.querySelector("th")?.getAttribute("scope")).toBe("col");
-    show({ sentence: "t", caption: "d", columns: ["b"], rows: [] });
+    show([{ sentence: "t", caption: "d", columns: ["b"], rows: [] }], "it rises");
+    expect(node.querySelector("[aria-live=polite]")?.textContent).toBe("tit rises");
     expect(node.querySelectorAll("td")).toHaveLength(0);
   });
 });
@@ -121,11 +122,11 @@ describe("the legend", () => {
 
   test("says how many times wider the token in focus is, and only then", () => {
     const shown = picture(two);
-    const { node, show, magnify } = legend();
-    show(shown, ribbonsOf(shown, 20, ALL));
-    magnify(4);
+    const drawn = ribbonsOf(shown, 20, ALL);
+    const { node, show } = legend();
+    show(ribbonLegend(shown, drawn, 4));
     expect(node.textContent).toContain("the token in focus: 4 times wider");
-    magnify(1);
+    show(ribbonLegend(shown, drawn, 1));
     expect(node.textContent).not.toContain("wider");
   });
 
@@ -145,4 +146,9 @@ test.each([
   ["漢字", "漢字"],
 ])("the token %j is seen as %s", (piece, shown) => {
   expect(visible(piece)).toBe(shown);
+});
+
+test("a token that is read from right to left is kept apart from the sentence", () => {
+  expect(quoted("مرحبا")).toBe("‘\u2068مرحبا\u2069’");
+  expect(quoted("漢字")).toBe("‘漢字’");
 });

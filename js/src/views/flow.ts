@@ -1,18 +1,25 @@
-/** Two columns of tokens with ribbons between them, and ‖f(x)‖ as bars beside the keys. */
+/** Two columns of tokens with ribbons between them, and the keys' norms as bars beside. */
 
-import { columnOf, rowOf } from "../derive";
+import { given, most } from "../derive";
+import { describe, partsOf } from "../describe";
 import { element } from "../dom";
-import { barsOf, type Ribbons, ribbonsAt, ribbonsOf, rowsFor } from "../layout";
+import { barsOf, type Ribbon, type Ribbons, ribbonsAt, ribbonsOf, rowsFor } from "../layout";
+import { ribbonLegend } from "../legend";
 import type { Focus } from "../model";
+import { animator, between, isStill, MOST, type Scene } from "../morph";
 import { ALONE, AMONG, paintBars, paintRibbons, sheet } from "../paint";
-import type { Picture } from "../picture";
+import type { Pane } from "../pane";
+import { type Picture, pictureOf, rowIn } from "../picture";
 import { headColour, type Palette } from "../scales";
-import type { Store } from "../store";
+import { strip } from "./strip";
 import { column } from "./tokens";
-import type { View } from "./view";
+import type { Hand, Standing, View } from "./view";
 
 /** Ribbons drawn at most, and the share of the sum they need not go beyond. */
 const ENOUGH = { share: 0.95, limit: 8000 };
+
+/** Ribbons painted in one go, so that the page answers quickly. */
+const AT_ONCE = 2000;
 
 /** The height that a text should fit before its column scrolls. */
 const HEIGHT = 640;
@@ -23,43 +30,78 @@ const HEADING = 24;
 /** How many rows around a pinned token are kept in sight. */
 const NEIGHBOURS = 8;
 
+/** A canvas without these is 300 by 150 pixels before anything is drawn. */
+const EMPTY = { width: "0", height: "0" };
+
 const GAP = 7;
 const BAR = 72;
 
 /** A token is lit when it has this much of what the strongest has. */
 const LIT = 0.1;
 
-export function flowView(store: Store, signal: AbortSignal): View {
-  const parts = build(store, signal);
-  let drawn: { picture: Picture; palette: Palette } | null = null;
+export function flowView(hand: Hand, signal: AbortSignal): View {
+  const parts = build(hand, signal);
+  const animate = animator(signal);
+  let now: Drawn | null = null;
+  let zoom = 1;
 
-  const draw = (picture: Picture, palette: Palette): Ribbons => {
-    drawn = { picture, palette };
-    arrange(parts, picture);
-    return paintAll(parts, picture, palette);
+  const draw = (pane: Pane, palette: Palette): boolean => {
+    const picture = pictureOf(pane);
+    if (!picture) return false;
+    const before = now;
+    arrange(parts, picture, pane.choice.special === "dimmed");
+    parts.whole.show(picture, palette); // takes its room before the rest is measured
+    const place = measured(parts, picture);
+    now = { picture, palette, drawn: ribbonsOf(picture, place.pitch, ENOUGH), place };
+    if (before && moves(before, now)) animate(frames(parts, before, now));
+    else animate.still(...steps(parts, now));
+    return true;
   };
+  const highlight = (focus: Focus | null): void => {
+    if (now) zoom = bringOut(parts, now, focus);
+  };
+  const legend = () => (now ? ribbonLegend(now.picture, now.drawn, zoom) : []);
+  return {
+    node: parts.node,
+    draw,
+    highlight,
+    legend,
+    describe: (focus) => describe(pictureIn(now), focus),
+    standing: (focus) => standingOf(pictureIn(now), focus),
+  };
+}
 
-  const highlight = (focus: Focus | null): number => {
-    if (!drawn) return 1;
-    const { picture, palette } = drawn;
-    const about = picture.values.length > 0 || focus?.side === "key" ? focus : null;
-    const lit = about && litBy(picture, about);
-    parts.keys.mark(about, about?.side === "query" ? lit : about && new Set());
-    parts.queries.mark(about, about?.side === "key" ? lit : about && new Set());
-    parts.base.classList.toggle("nv-faint", about !== null && picture.values.length > 0);
-    if (store.hover.value === null && about) reveal(parts, about, rowsOf(picture).pitch);
-    return paintFocus(parts, picture, palette, about);
-  };
-  return { node: parts.node, draw, highlight };
+/** What is on the canvas, and where. */
+interface Drawn {
+  picture: Picture;
+  palette: Palette;
+  drawn: Ribbons;
+  place: ReturnType<typeof measured>;
 }
 
 type Parts = ReturnType<typeof build>;
 
-function build(store: Store, signal: AbortSignal) {
-  const keys = column("key", store, signal);
-  const queries = column("query", store, signal);
-  const base = element("canvas", { class: "nv-base", role: "img" });
-  const top = element("canvas", { class: "nv-top", "aria-hidden": "true" });
+function pictureIn(now: Drawn | null): Picture {
+  if (!now) throw new Error("Nothing has been drawn yet.");
+  return now.picture;
+}
+
+/** What each key gives to the query in focus, or to all. */
+export function standingOf(picture: Picture, focus: Focus | null): Standing {
+  const at = rowIn(picture, focus);
+  const labels = picture.rows.key.labels;
+  if (picture.values.length === 0) {
+    return { labels, values: given(picture.norms?.values ?? new Float32Array(), picture.keys) };
+  }
+  const values = at?.side === "query" ? partsOf(picture, at) : picture.gifts;
+  return { labels, values };
+}
+
+function build(hand: Hand, signal: AbortSignal) {
+  const keys = column("key", hand, signal);
+  const queries = column("query", hand, signal);
+  const base = element("canvas", { class: "nv-base", role: "img", ...EMPTY });
+  const top = element("canvas", { class: "nv-top", "aria-hidden": "true", ...EMPTY });
   const titles = {
     bars: element("span", { class: "nv-head nv-bars" }, "‖f(x)‖"),
     keys: element("span", { class: "nv-head nv-key" }, "read from"),
@@ -67,40 +109,68 @@ function build(store: Store, signal: AbortSignal) {
   };
   const heads = element("div", { class: "nv-heading" }, ...Object.values(titles));
   const stage = element("div", { class: "nv-stage" }, heads, keys.node, queries.node, base, top);
-  const node = element("div", { class: "nv-figure" }, stage);
-  return { node, stage, keys, queries, base, top, titles };
+  const figure = element("div", { class: "nv-figure" }, stage);
+  const whole = strip(figure, signal);
+  const node = element("div", { class: "nv-framed" }, figure, whole.node);
+  return { node, figure, stage, keys, queries, base, top, titles, whole };
 }
 
-/** Scroll the column, and only it, until the token and its neighbours can be seen. */
-function reveal({ node }: Parts, { token }: Focus, pitch: number): void {
-  const top = (token - NEIGHBOURS) * pitch;
-  const bottom = (token + 1 + NEIGHBOURS) * pitch + HEADING;
-  if (top < node.scrollTop) node.scrollTop = top;
-  if (bottom > node.scrollTop + node.clientHeight) node.scrollTop = bottom - node.clientHeight;
+/** Whether a change is worth showing as a movement, and can be. */
+function moves(before: Drawn, after: Drawn): boolean {
+  const few = Math.max(before.drawn.ribbons.length, after.drawn.ribbons.length) <= MOST;
+  const text = (drawn: Drawn) => drawn.picture.rows.key.labels.join("\0");
+  const alike = text(before) === text(after) && before.place.width === after.place.width;
+  return few && alike && before.palette === after.palette && !isStill();
+}
+
+function frames(parts: Parts, before: Drawn, after: Drawn): (part: number) => void {
+  const scene = ({ picture, drawn }: Drawn): Scene => ({
+    ribbons: drawn.ribbons,
+    heads: picture.heads,
+  });
+  const [from, to] = [scene(before), scene(after)];
+  return (part) => paintAll(parts, after, part < 1 ? between(from, to, part) : after.drawn.ribbons);
+}
+
+/** The picture step by step: first bars and the strongest ribbons, then the others under them. */
+function steps(parts: Parts, now: Drawn): (() => void)[] {
+  const { ribbons } = now.drawn;
+  const ends = [];
+  for (let end = ribbons.length; end > 0; end -= AT_ONCE) ends.push(end);
+  return [
+    () => paintAll(parts, now, ribbons.slice(-AT_ONCE)),
+    ...ends.slice(1).map((end) => () => {
+      const context = parts.base.getContext("2d");
+      const some = ribbons.slice(Math.max(0, end - AT_ONCE), end);
+      const { picture, palette, place } = now;
+      if (context) paintRibbons(context, some, place, colours(picture.heads, palette), AMONG);
+    }),
+  ];
 }
 
 /** Put the tokens in their rows, at a pitch that suits their number. */
-function arrange({ node, stage, keys, queries, titles }: Parts, picture: Picture): void {
-  const { stream, values, norms } = picture;
-  const { pitch, font } = rowsOf(picture);
+function arrange(parts: Parts, picture: Picture, isDimmed: boolean): void {
+  const { node, stage, keys, queries, titles } = parts;
+  const { rows, values, norms } = picture;
+  const { pitch, font } = pitchOf(picture);
   node.style.setProperty("--nv-pitch", `${pitch}px`);
   node.style.setProperty("--nv-font", `${font}px`);
-  keys.show(stream.keys);
-  queries.show(stream.queries);
+  keys.show(rows.key, isDimmed);
+  queries.show(rows.query, isDimmed);
   stage.classList.toggle("nv-alone", values.length === 0);
   stage.classList.toggle("nv-barless", norms === null || values.length === 0);
   titles.bars.hidden = norms === null || values.length === 0;
 }
 
 /** How many rows there are, how tall, and how large their letters. */
-function rowsOf({ queries, keys }: Picture) {
+function pitchOf({ queries, keys }: Picture) {
   const count = Math.max(queries, keys);
   return { count, ...rowsFor(count, HEIGHT) };
 }
 
 /** The canvas's size and the columns' edges, as the page has laid them out. */
 function measured({ stage, keys, queries }: Parts, picture: Picture) {
-  const { pitch, count } = rowsOf(picture);
+  const { pitch, count } = pitchOf(picture);
   return {
     pitch,
     width: stage.clientWidth,
@@ -111,17 +181,15 @@ function measured({ stage, keys, queries }: Parts, picture: Picture) {
   };
 }
 
-function paintAll(parts: Parts, picture: Picture, palette: Palette): Ribbons {
-  const place = measured(parts, picture);
-  const found = ribbonsOf(picture, place.pitch, ENOUGH);
-  if (place.width === 0) return found;
-  const context = sheet(parts.base, place.width, place.height);
+function paintAll({ base }: Parts, { picture, palette, place }: Drawn, ribbons: Ribbon[]): void {
+  if (place.width === 0) return;
+  const context = sheet(base, place.width, place.height);
   if (!context) throw new Error("This browser refuses to draw on a canvas; the table still holds.");
-  parts.base.setAttribute(
+  base.setAttribute(
     "aria-label",
     `${picture.measure.label} as ribbons; the table says it in numbers`,
   );
-  paintRibbons(context, found.ribbons, place, colours(picture.heads, palette), AMONG);
+  paintRibbons(context, ribbons, place, colours(picture.heads, palette), AMONG);
   if (picture.norms) {
     const alone = picture.values.length === 0;
     const bars = alone
@@ -129,35 +197,51 @@ function paintAll(parts: Parts, picture: Picture, palette: Palette): Ribbons {
       : { base: place.bars, reach: GAP - BAR, pitch: place.pitch };
     paintBars(context, barsOf(picture.norms), bars, colours(picture.norms.heads, palette));
   }
-  return found;
 }
 
-/** Paint one token's ribbons over the rest, and tell how many times wider they are. */
-function paintFocus(parts: Parts, picture: Picture, palette: Palette, focus: Focus | null): number {
-  const place = measured(parts, picture);
-  if (place.width === 0) return 1;
-  const context = sheet(parts.top, place.width, place.height);
-  if (!context || focus === null || picture.values.length === 0) return 1;
-  const { ribbons, zoom } = ribbonsAt(picture, place.pitch, focus);
-  paintRibbons(context, ribbons, place, colours(picture.heads, palette), ALONE);
+/** Bring out one token and dim the rest; tells how many times wider it is drawn. */
+function bringOut(parts: Parts, now: Drawn, focus: Focus | null): number {
+  const { picture, place } = now;
+  const hasRibbons = picture.values.length > 0;
+  const found = rowIn(picture, focus);
+  const about = hasRibbons || found?.side === "key" ? found : null;
+  const lit = about && (hasRibbons ? litBy(partsOf(picture, about)) : new Set<number>());
+  const nothing = about && new Set<number>();
+  const own = (side: Focus["side"]) => (about?.side === side ? about.row : null);
+  parts.keys.mark(own("key"), about?.side === "query" ? lit : nothing);
+  parts.queries.mark(own("query"), about?.side === "key" ? lit : nothing);
+  parts.base.classList.toggle("nv-faint", about !== null && hasRibbons);
+  if (about) reveal(parts, about.row, place.pitch);
+  const context = place.width > 0 ? sheet(parts.top, place.width, place.height) : null;
+  if (!context || about === null || !hasRibbons) return 1;
+  const { ribbons, zoom } = ribbonsAt(picture, place.pitch, about);
+  paintRibbons(context, ribbons, place, colours(picture.heads, now.palette), ALONE);
   if (picture.norms) {
-    const bars = barsOf(picture.norms);
-    const own = bars.filter(({ key }) => focus.side !== "key" || key === focus.token);
+    const own = barsOf(picture.norms).filter(
+      ({ key }) => about.side !== "key" || key === about.row,
+    );
     const at = { base: place.bars, reach: GAP - BAR, pitch: place.pitch };
-    paintBars(context, own, at, colours(picture.norms.heads, palette));
+    paintBars(context, own, at, colours(picture.norms.heads, now.palette));
   }
   return zoom;
+}
+
+/** Scroll the column, and only it, until the row and its neighbours can be seen. */
+function reveal({ figure }: Parts, row: number, pitch: number): void {
+  if (figure.matches(":hover")) return; // never move what the reader points at
+  const top = (row - NEIGHBOURS) * pitch;
+  const bottom = (row + 1 + NEIGHBOURS) * pitch + HEADING;
+  const height = figure.clientHeight;
+  if (top < figure.scrollTop) figure.scrollTop = top;
+  if (bottom > figure.scrollTop + height) figure.scrollTop = bottom - height;
 }
 
 function colours(heads: (number | null)[], palette: Palette): string[] {
   return heads.map((head) => headColour(head, palette));
 }
 
-/** The tokens on the other side that matter to the one in focus. */
-function litBy({ values, queries, keys }: Picture, { side, token }: Focus): Set<number> {
-  if (values.length === 0) return new Set();
-  const parts =
-    side === "query" ? rowOf(values, queries, keys, token) : columnOf(values, queries, keys, token);
-  const least = LIT * Math.max(...parts);
+/** The rows on the other side that matter to the one in focus. */
+function litBy(parts: Float64Array): Set<number> {
+  const least = LIT * most(parts);
   return new Set([...parts.keys()].filter((at) => parts[at] > 0 && parts[at] >= least));
 }

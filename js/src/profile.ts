@@ -1,0 +1,65 @@
+/** Who is read from, layer by layer: the share of each kind of token in one measure or two. */
+
+import { type Kind, kindsOf, specialKinds } from "./kinds";
+import type { Choice, Measure, Stream } from "./model";
+import { measureOf, type Pane } from "./pane";
+import type { Palette } from "./scales";
+
+/** The share of one kind in one measure, by layer. */
+export interface Curve {
+  kind: Kind;
+  measure: Measure;
+  /** Whether it is the measure that is compared with. */
+  isOther: boolean;
+  shares: number[];
+}
+
+export interface Profile {
+  stream: Stream;
+  choice: Choice;
+  measures: Measure[];
+  kinds: Kind[];
+  curves: Curve[];
+  /** The kinds that are left out, because special tokens are hidden. */
+  hidden: string[];
+}
+
+/** The measure that a pane compares with inside itself, if any. */
+export function otherMeasure({ flow, stream, measure, choice }: Pane): Measure | null {
+  const { compare } = choice;
+  const isHeld = typeof compare === "string" && stream.measures.includes(compare);
+  return isHeld && compare !== measure.id ? measureOf(flow, compare) : null;
+}
+
+/** The curves of a pane, or null while their numbers are on their way. */
+export function profileOf(pane: Pane, palette: Palette): Profile | null {
+  const { tiles, index, stream, choice } = pane;
+  const other = otherMeasure(pane);
+  const measures = other ? [pane.measure, other] : [pane.measure];
+  const found = measures.map((measure) => tiles.overview(index, stream, measure.id));
+  if (found.some((tile) => tile === null)) return null;
+  const shares = found.map((tile) => tile?.about.shares ?? {});
+  const left = choice.special === "hidden" ? specialKinds(stream.keys) : new Set<string>();
+  const every = kindsOf(Object.keys(shares[0]), palette);
+  const some = every.filter(({ id }) => !left.has(id));
+  // A text of special tokens only would leave nothing to look at.
+  const kinds = some.length > 0 ? some : every;
+  return {
+    stream,
+    choice,
+    measures,
+    kinds,
+    hidden: every.filter((kind) => !kinds.includes(kind)).map(({ name }) => name),
+    curves: measures.flatMap((measure, at) =>
+      kinds.map((kind) => {
+        return { kind, measure, isOther: at > 0, shares: shares[at][kind.id] ?? [] };
+      }),
+    ),
+  };
+}
+
+/** The share of a kind in a measure, in one layer. */
+export function shareAt({ stream, curves }: Profile, kind: Kind, measure: Measure, layer: number) {
+  const curve = curves.find((c) => c.kind.id === kind.id && c.measure.id === measure.id);
+  return curve?.shares[stream.layers.indexOf(layer)] ?? 0;
+}

@@ -1,0 +1,165 @@
+/** How to look: beside what, at what scale, in pieces or words, in light or dark. */
+
+import { codeOf } from "./code";
+import type { Control } from "./controls";
+import { button, element, options, picker } from "./dom";
+import { type Choice, OTHER, type Scale, type Special, type Theme } from "./model";
+import { number } from "./scales";
+import type { Store } from "./store";
+import { KINDS } from "./views";
+
+type Option = [value: string, text: string];
+
+const SCALES: [Scale, string][] = [
+  ["absolute", "absolute"],
+  ["layer", "per layer"],
+  ["query", "per query"],
+];
+
+const SPECIALS: [Special, string][] = [
+  ["shown", "shown"],
+  ["dimmed", "dimmed"],
+  ["hidden", "hidden"],
+];
+
+const THEMES: [Theme, string][] = [
+  ["auto", "auto"],
+  ["light", "light"],
+  ["dark", "dark"],
+];
+
+/** Every setting, in the order of their row. */
+export function settings(store: Store, signal: AbortSignal): Control[] {
+  return [
+    listed(store, "scale", "normalize", SCALES, signal),
+    units(store, signal),
+    listed(store, "special tokens", "special", SPECIALS, signal),
+    threshold(store, signal),
+    listed(store, "theme", "theme", THEMES, signal),
+    code(store, signal),
+  ];
+}
+
+/** A list that sets one choice. */
+function listed<Name extends "normalize" | "special" | "theme">(
+  store: Store,
+  label: string,
+  name: Name,
+  values: [string, string][],
+  signal: AbortSignal,
+): Control {
+  const choose = (value: string) => store.choose({ [name]: value } as Partial<Choice>);
+  const { select, node } = picker(label, choose, signal);
+  options(select, values);
+  const show = (): void => {
+    select.value = String(store.choice.value[name]);
+    node.hidden = name === "special" && !hasSpecial(store);
+  };
+  return { node, show };
+}
+
+function hasSpecial({ stream }: Store): boolean {
+  return [...stream.queries.special, ...stream.keys.special].includes(true);
+}
+
+/** Pieces or words. */
+function units(store: Store, signal: AbortSignal): Control {
+  const choose = (value: string) => store.choose({ words: value === "words" });
+  const { select, node } = picker("in", choose, signal);
+  options(select, [
+    ["pieces", "pieces"],
+    ["words", "words"],
+  ]);
+  const show = (): void => {
+    select.value = store.choice.value.words ? "words" : "pieces";
+  };
+  return { node, show };
+}
+
+/** Nothing below a part of the largest; the slider goes up in ever larger steps. */
+function threshold(store: Store, signal: AbortSignal): Control {
+  const input = element("input", { type: "range", min: "0", max: "1", step: "0.01" });
+  const told = element("output");
+  const slid = () => store.choose({ threshold: Number((Number(input.value) ** 2).toFixed(4)) });
+  input.addEventListener("input", slid, { signal });
+  input.setAttribute("aria-label", "threshold, as a part of the largest");
+  const node = element("label", { class: "nv-picker nv-slider" }, "threshold ", input, told);
+  const show = (): void => {
+    const { threshold: part } = store.choice.value;
+    input.value = String(Math.sqrt(part));
+    told.textContent = part > 0 ? `${number(part * 100)}%` : "none";
+    input.setAttribute("aria-valuetext", `${told.textContent} of the largest`);
+  };
+  return { node, show };
+}
+
+/** What stands beside the picture: nothing, another measure, another layer, another flow. */
+export function comparison(store: Store, signal: AbortSignal): Control {
+  const choose = (value: string) => store.choose({ compare: JSON.parse(value) });
+  const { select, node } = picker("compare with", choose, signal);
+  const show = (): void => {
+    const { measures, layers } = store.stream;
+    const { compare, measure, layer, view } = store.choice.value;
+    const others = measures.filter((id) => id !== measure || id === compare);
+    const byMeasure = others.map((id): Option => [JSON.stringify(id), store.measureOf(id).label]);
+    const byLayer = layers
+      .filter((other) => other !== layer || other === compare)
+      .map((other): Option => [String(other), `layer ${other}`]);
+    const byFlow: Option[] =
+      store.header.flows.length > 1 ? [[JSON.stringify(OTHER), "the other flow"]] : [];
+    // A kind that does not stand side by side compares measures only.
+    const more = KINDS[view].pairs ? [...byLayer, ...byFlow] : [];
+    options(select, [["null", "nothing"], ...byMeasure, ...more]);
+    select.value = JSON.stringify(compare);
+    if (select.selectedIndex < 0) select.value = "null";
+  };
+  return { node, show };
+}
+
+/** What a view shows before anyone has chosen; the same as in `normviz/choice.py`. */
+export function usual(store: Store): Partial<Choice> {
+  const [first] = store.flow.streams;
+  const { measures, layers } = store.stream;
+  return {
+    view: "flow",
+    stream: first.name,
+    measure: measures.includes("weighted-norm") ? "weighted-norm" : measures[0],
+    compare: null,
+    layer: layers[0],
+    heads: null,
+    token: null,
+    side: "query",
+    normalize: "layer",
+    words: false,
+    special: "shown",
+    threshold: 0,
+    theme: "auto",
+  };
+}
+
+/** Copy the view as a line of Python; where the clipboard is closed, show it to be copied. */
+function code(store: Store, signal: AbortSignal): Control {
+  const line = element("input", {
+    class: "nv-code",
+    readonly: "",
+    "aria-label": "the view as code",
+  });
+  line.hidden = true;
+  const copy = async (): Promise<void> => {
+    line.value = codeOf(store.choice.value, usual(store));
+    line.hidden = false;
+    line.select();
+    await navigator.clipboard?.writeText(line.value).catch(() => undefined);
+  };
+  const made = button(
+    "copy as code",
+    "copy the Python that makes this view",
+    () => void copy(),
+    signal,
+  );
+  const node = element("span", { class: "nv-group" }, made, line);
+  const show = (): void => {
+    if (!line.hidden) line.value = codeOf(store.choice.value, usual(store));
+  };
+  return { node, show };
+}

@@ -1,0 +1,158 @@
+/** The share of each kind of token, layer by layer, as curves with their names at the end. */
+
+import { type CurveChart, curveChart, type Label, LEADER, layerAt, PITCH } from "../chartlayout";
+import { element } from "../dom";
+import { outline } from "../kinds";
+import type { Curve, Profile } from "../profile";
+import { percent } from "../scales";
+import { svg } from "../svg";
+import { spread } from "../ticks";
+
+const SHARES = [0, 0.25, 0.5, 0.75, 1];
+const MARK = 3.4;
+const SMALL = 2.4;
+const DASHES = "5 3";
+
+/** What happens when a layer is pointed at, left, or clicked. */
+export interface Use {
+  point(layer: number | null): void;
+  choose(layer: number): void;
+}
+
+export function curves(use: Use, signal: AbortSignal) {
+  const picture = svg("svg", { class: "nv-curves", role: "img" });
+  const node = element("div", { class: "nv-chart" }, picture);
+  let now: { profile: Profile; chart: CurveChart } | null = null;
+  const under = (event: MouseEvent): number | null => {
+    if (!now) return null;
+    const x = event.clientX - picture.getBoundingClientRect().left;
+    const { left, right } = now.chart.frame;
+    return x < left || x > right + 4 ? null : now.profile.stream.layers[layerAt(now.chart.xs, x)];
+  };
+  const clicked = (event: MouseEvent): void => {
+    const layer = under(event);
+    if (layer !== null) use.choose(layer);
+  };
+  picture.addEventListener("pointermove", (event) => use.point(under(event)), { signal });
+  picture.addEventListener("pointerleave", () => use.point(null), { signal });
+  picture.addEventListener("click", clicked, { signal });
+  const show = (profile: Profile, layer: number, width: number, height: number): void => {
+    now = { profile, chart: curveChart(profile, width, height) };
+    const size = { width, height, viewBox: `0 0 ${width} ${height}` };
+    for (const [name, value] of Object.entries(size)) picture.setAttribute(name, String(value));
+    const names = profile.measures.map(({ label }) => label).join(" and ");
+    picture.setAttribute("aria-label", `${names} by kind of token; the table says it in numbers`);
+    picture.replaceChildren(...drawn(profile, now.chart, layer));
+  };
+  /** Bring out one kind, or none; show the numbers of the layer under the pointer. */
+  const mark = (kind: string | null, layer: number | null): void => {
+    for (const group of picture.querySelectorAll<SVGElement>("[data-kind]")) {
+      group.classList.toggle("nv-dim", kind !== null && group.dataset.kind !== kind);
+    }
+    picture.querySelector(".nv-values")?.remove();
+    if (now && layer !== null) picture.append(valuesAt(now.profile, now.chart, layer));
+  };
+  return { node, show, mark };
+}
+
+function drawn(profile: Profile, chart: CurveChart, layer: number): SVGElement[] {
+  const { xs, labels } = chart;
+  const { top, bottom } = chart.frame;
+  const at = xs[profile.stream.layers.indexOf(layer)];
+  const here = svg("line", { class: "nv-here", x1: at, x2: at, y1: top, y2: bottom });
+  // The compared curves lie below, so that the chosen measure is in front.
+  const order = [...profile.curves].reverse();
+  return [
+    axes(profile, chart, layer),
+    here,
+    ...order.map((curve) => line(curve, chart)),
+    ...labels.map((label) => named(label, chart)),
+  ];
+}
+
+function axes({ stream, measures }: Profile, chart: CurveChart, layer: number): SVGElement {
+  const { left, right, top, bottom, height } = chart.frame;
+  const group = svg("g", { class: "nv-axes" });
+  const takes = measures[0].axes.includes("query");
+  const title = takes ? "share of all that the layer's queries take" : "share of the layer's sum";
+  group.append(svg("text", { x: 0, y: top - 14 }, title));
+  for (const share of SHARES) {
+    const y = chart.y(share);
+    group.append(
+      svg("line", { x1: left, x2: right, y1: y, y2: y }),
+      svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, `${share * 100}%`),
+    );
+  }
+  stream.layers.forEach((number, index) => {
+    if (number !== layer && !chart.numbered.includes(number)) return;
+    const attributes = { x: chart.xs[index], y: bottom + 16, "text-anchor": "middle" };
+    const text = svg("text", attributes, String(number));
+    text.classList.toggle("nv-chosen", number === layer);
+    group.append(text);
+  });
+  group.append(svg("text", { x: right, y: height - 6, "text-anchor": "end" }, "layer"));
+  return group;
+}
+
+function line({ kind, shares, isOther }: Curve, { xs, y }: CurveChart): SVGElement {
+  const places = shares.map((share, at) => `${xs[at].toFixed(1)} ${y(share).toFixed(1)}`);
+  const path = svg("path", {
+    class: "nv-line",
+    d: `M${places.join("L")}`,
+    stroke: kind.colour,
+    ...(isOther ? { "stroke-dasharray": DASHES } : {}),
+  });
+  const size = xs.length > 14 ? SMALL : MARK;
+  const marks = shares.map((share, at) => mark(kind, isOther, xs[at], y(share), size));
+  return svg("g", { class: "nv-curve", "data-kind": kind.id }, path, ...marks);
+}
+
+/** A kind's mark; hollow for the measure that is compared with. */
+function mark(kind: Curve["kind"], isOther: boolean, x: number, y: number, size: number) {
+  return svg("path", {
+    class: isOther ? "nv-mark nv-hollow" : "nv-mark",
+    d: outline(kind.shape, x, y, size),
+    stroke: kind.colour,
+    ...(isOther ? {} : { fill: kind.colour }),
+  });
+}
+
+function named({ curve, text, y, end }: Label, { xs, frame }: CurveChart): SVGElement {
+  const from = xs[xs.length - 1] + 6;
+  const to = frame.right + LEADER - 14;
+  const leader = svg("path", {
+    class: "nv-leader",
+    d: `M${from} ${end}L${frame.right + 2} ${y}L${to - 4} ${y}`,
+  });
+  const sign = mark(curve.kind, curve.isOther, to + 1, y, MARK);
+  const words = svg("text", { x: to + 9, y: y + 4 }, text);
+  return svg("g", { class: "nv-name", "data-kind": curve.kind.id }, leader, sign, words);
+}
+
+/** A line at the layer under the pointer, with the numbers of all curves. */
+function valuesAt({ stream, curves }: Profile, chart: CurveChart, layer: number): SVGElement {
+  const index = stream.layers.indexOf(layer);
+  const x = chart.xs[index];
+  const { top, bottom, left, right } = chart.frame;
+  const isLeft = x < (left + right) / 2;
+  const heights = spread(
+    curves.map(({ shares }) => chart.y(shares[index])),
+    PITCH - 1,
+    top,
+    bottom,
+  );
+  const texts = curves.map(({ shares, kind }, at) =>
+    svg(
+      "text",
+      {
+        x: x + (isLeft ? 7 : -7),
+        y: heights[at] + 4,
+        "text-anchor": isLeft ? "start" : "end",
+        "data-kind": kind.id,
+      },
+      percent(shares[index]),
+    ),
+  );
+  const guide = svg("line", { x1: x, x2: x, y1: top, y2: bottom });
+  return svg("g", { class: "nv-values" }, guide, ...texts);
+}

@@ -1,0 +1,85 @@
+/** Who is read from, layer by layer, and whether those who get much have much to give. */
+
+import { element } from "../dom";
+import { kindsOf } from "../kinds";
+import type { Focus } from "../model";
+import type { Pane } from "../pane";
+import { type Profile, profileOf } from "../profile";
+import { describeProfile, profileLines } from "../profilewords";
+import type { Palette } from "../scales";
+import { rowIn, type Scatter, scatterOf, whyNone } from "../scatter";
+import { curves } from "./curves";
+import { points } from "./points";
+import type { Hand, View } from "./view";
+
+const HEIGHT = 300;
+/** The charts stand side by side from this width on, with this much between them. */
+const WIDE = 600;
+const GAP = 28;
+const NARROW = 280;
+
+interface Drawn {
+  pane: Pane;
+  profile: Profile;
+  scatter: Scatter | null;
+}
+
+export function profileView(hand: Hand, signal: AbortSignal): View {
+  let now: Drawn | null = null;
+  let pointed: number | null = null;
+  let focused: Focus | null = null;
+  const point = (layer: number | null): void => {
+    if (layer === pointed) return;
+    pointed = layer;
+    hand.tell?.();
+  };
+  const left = curves({ point, choose: (layer) => hand.choose({ layer }) }, signal);
+  const right = points(hand, signal);
+  const node = element("div", { class: "nv-profile" }, left.node, right.node);
+
+  const draw = (pane: Pane, palette: Palette): boolean => {
+    const excuse = whyNone(pane);
+    const profile = profileOf(pane, palette);
+    const scatter = excuse === null ? scatterOf(pane) : null;
+    if (!profile || (excuse === null && !scatter)) return false;
+    now = { pane, profile, scatter };
+    const { width, isWide } = roomIn(node);
+    node.classList.toggle("nv-wide", isWide);
+    left.show(profile, pane.layer, width, HEIGHT);
+    const kinds = kindsOf([...new Set(pane.stream.keys.categories)], palette);
+    if (scatter) right.show(scatter, kinds, width, HEIGHT);
+    else right.excuse(excuse ?? "");
+    return true;
+  };
+  const highlight = (focus: Focus | null): void => {
+    focused = focus;
+    if (!now) return;
+    left.mark(kindIn(now, focus), pointed);
+    right.mark(now.scatter && rowIn(now.scatter, focus));
+  };
+  return {
+    node,
+    draw,
+    highlight,
+    legend: () => (now ? profileLines(now.profile, now.scatter, focused) : []),
+    describe: (focus) => {
+      if (!now) throw new Error("Nothing has been drawn yet.");
+      const at = { layer: pointed ?? now.pane.layer, isPointed: pointed !== null };
+      return describeProfile(now.profile, now.scatter, focus, at);
+    },
+  };
+}
+
+/** How wide each chart may be. */
+function roomIn(node: HTMLElement): { width: number; isWide: boolean } {
+  const isWide = node.clientWidth >= WIDE;
+  const width = isWide ? (node.clientWidth - GAP) / 2 : node.clientWidth;
+  return { width: Math.max(NARROW, Math.floor(width)), isWide };
+}
+
+/** The kind of the token in focus, where it is one that is read from. */
+function kindIn({ pane, profile }: Drawn, focus: Focus | null): string | null {
+  if (focus === null || (focus.side === "query" && pane.stream.name === "cross")) return null;
+  const id = pane.stream.keys.categories[focus.token];
+  return profile.kinds.some((kind) => kind.id === id) ? id : null;
+}
