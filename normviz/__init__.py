@@ -23,6 +23,7 @@ from normviz.tokens import Tokens
 
 if TYPE_CHECKING:
     from normviz.analysis import analyze, analyze_many, check
+    from normviz.snapshot import to_html
 
 __version__ = version("normviz")
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "check",
     "from_arrays",
     "load",
+    "to_html",
 ]
 
 _MODEL_WING = {"analyze", "analyze_many", "check"}
@@ -42,6 +44,8 @@ _MODEL_WING = {"analyze", "analyze_many", "check"}
 
 def __getattr__(name: str) -> Any:
     """Open the model wing, which imports torch, only when somebody asks for it."""
+    if name == "to_html":
+        return import_module("normviz.snapshot").to_html
     if name not in _MODEL_WING:
         message = f"module 'normviz' has no attribute {name!r}"
         raise AttributeError(message)

@@ -11,7 +11,7 @@ import torch
 
 from normviz import inputs as room
 from normviz.axes import Said
-from normviz.capture import capture
+from normviz.capture import Heard, capture
 from normviz.capture.loan import evaluating
 from normviz.capture.state import implementation
 from normviz.catalog import DEFAULT, chosen
@@ -19,8 +19,9 @@ from normviz.collect import gathered
 from normviz.errors import BadInput
 from normviz.flow import Flow
 from normviz.inputs import Prepared, has_encoder
-from normviz.measures.layer import Reducer
+from normviz.measures.layer import Measured, Passed, Reducer
 from normviz.models import Loaded, resolve
+from normviz.progress import counting
 from normviz.receipt import Receipt
 from normviz.targets import continued, generated, translated
 
@@ -184,10 +185,17 @@ def _flows(
     layers: Collection[int] | None,
     heads: Collection[int] | None,
 ) -> Iterator[Flow]:
-    found = implementation(loaded.model)
+    attention = implementation(loaded.model)
     sides = {side: (lambda n, side=side: prepared.real(side, n)) for side in ("encoder", "decoder")}
     reducer = Reducer(measures, layers=layers, heads=heads, real=sides)
-    passed = capture(loaded.model, prepared.for_forward(), reducer)
+    with counting("attention layers", _layer_count(loaded.model)) as step:
+
+        def measured(heard: Heard) -> Measured | Passed:
+            found = reducer(heard)
+            step()
+            return found
+
+        passed = capture(loaded.model, prepared.for_forward(), measured)
     rows = gathered(passed, prepared, layers)
     first = next(loaded.model.parameters(), None)
     fingerprint = prepared.fingerprint()
@@ -195,7 +203,7 @@ def _flows(
         receipt = Receipt(
             checks=checks,
             model=loaded.name,
-            attention=found,
+            attention=attention,
             dtype=str(getattr(first, "dtype", "none")).removeprefix("torch."),
             device=str(getattr(first, "device", "none")),
             inputs=fingerprint,
@@ -203,6 +211,13 @@ def _flows(
             notes=prepared.notes + notes,
         )
         yield Flow(streams, receipt, prepared.title)
+
+
+def _layer_count(model: Any) -> int | None:
+    """How many attentions a pass will have, where the configuration says so."""
+    if has_encoder(model):
+        return None
+    return getattr(getattr(model, "config", None), "num_hidden_layers", None)
 
 
 @cache

@@ -16,7 +16,9 @@ from normviz.tokens import Tokens
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+    from matplotlib.axes import Axes
 
+    from normviz.display import Frame
     from normviz.widget import FlowWidget
 
 
@@ -93,6 +95,16 @@ class Flow:
         """The same flow between words: added up over keys, averaged over queries."""
         return replace(self, streams={name: s.words() for name, s in self.streams.items()})
 
+    def nearest_layers(self, layer: int, count: int) -> tuple["Flow", tuple[int, ...]]:
+        """The flow with only so many layers, those nearest to one; and the layers left out."""
+        held = sorted({n for stream in self.streams.values() for n in stream.layers})
+        kept = set(sorted(held, key=lambda other: (abs(other - layer), other))[:count])
+        streams = {
+            name: stream.only(tuple(n for n in stream.layers if n in kept))
+            for name, stream in self.streams.items()
+        }
+        return replace(self, streams=streams), tuple(n for n in held if n not in kept)
+
     def to_dataframe(
         self,
         measure: str,
@@ -131,19 +143,79 @@ class Flow:
 
         return FlowWidget(self, **choice)
 
-    def to_html(self, path: str | Path, **choice: Any) -> Path:
+    def show(self, *, static: bool = False, **choice: Any) -> None:
+        """Display the flow in a notebook, here and now.
+
+        Parameters
+        ----------
+        static
+            False for the widget, whose choices Python can read and set. True for the same picture
+            as a page in a frame: no kernel, no widget manager and no network, so it also works in
+            hosts that would load widgets from elsewhere, and in a saved notebook.
+        **choice
+            What the picture opens with, as for `widget`; with `static`, also `height` in pixels.
+
+        See Also
+        --------
+        widget, frame : the same two, to keep instead of to display.
+        """
+        from normviz.display import show
+
+        show(self, static=static, **choice)
+
+    def frame(self, **choice: Any) -> "Frame":
+        """The picture as a page in an iframe, for any place that shows HTML.
+
+        Parameters
+        ----------
+        **choice
+            What the picture opens with, as for `to_html`; and `height`, in pixels.
+        """
+        from normviz.display import frame
+
+        return frame(self, **choice)
+
+    def to_html(self, path: str | Path, **options: Any) -> Path:
         """Write the picture to one file that opens anywhere, with no kernel and no network.
 
         Parameters
         ----------
         path
             Where to write; returned as a `Path`.
-        **choice
-            What the picture opens with, as for `widget`; `precision="float32"` keeps every bit.
+        **options
+            `precision` (`log16`, `float32`, `uint8`), `max_mb`, and what the picture opens with,
+            as for `widget`. `normviz.to_html` writes several flows to one file.
         """
         from normviz.snapshot import to_html
 
-        return to_html(self, path, **choice)
+        return to_html(self, path, **options)
+
+    def to_svg(self, path: str | Path, **options: Any) -> Path:
+        """Write a figure for a paper as SVG: vector text and marks, without a browser.
+
+        Parameters
+        ----------
+        path
+            Where to write; returned as a `Path`.
+        **options
+            `width_cm` (8.5, a column; 17 for two panes), `legend=False` to leave the line below
+            out, and what is shown, as for `widget`; the views `flow` and `matrix` can be written.
+        """
+        from normviz.figures.files import to_svg
+
+        return to_svg(self, path, **options)
+
+    def to_png(self, path: str | Path, **options: Any) -> Path:
+        """Write the same figure as PNG; `dpi` is 300. Needs matplotlib."""
+        from normviz.figures.files import to_png
+
+        return to_png(self, path, **options)
+
+    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw the same figure on matplotlib axes, new ones where none are given."""
+        from normviz.figures.files import plot
+
+        return plot(self, ax, **options)
 
     def __repr__(self) -> str:
         """What is inside, and whether it adds up."""

@@ -40,3 +40,18 @@ def _table(stream: Stream) -> list[str]:
 def _called(kind: str) -> str:
     """A category as a reader would call it."""
     return "words" if kind == "other" else kind
+
+
+def shares(flow: Flow) -> dict[str, dict[str, dict[str, list[float]]]]:
+    """For each stream and measure, the share of each category in each layer, for a script."""
+    return {
+        name: {
+            measure: {
+                kind: [round(float(part), 6) for part in by_layer]
+                for kind, by_layer in stream.shares(measure).items()
+            }
+            for measure in ("weight", "weighted-norm")
+            if measure in stream
+        }
+        for name, stream in flow.streams.items()
+    }

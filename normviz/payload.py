@@ -11,11 +11,11 @@ from typing import Any
 
 from normviz.axes import Array
 from normviz.catalog import MEASURES, one_of
-from normviz.coding import PRECISIONS, decode
+from normviz.coding import PRECISIONS
 from normviz.counterparts import counterparts
 from normviz.flow import Flow
 from normviz.stream import Stream
-from normviz.tiles import names, tile
+from normviz.tiles import Tile, names, tile
 
 FORMAT = 2
 """The number of this layout; the view refuses any other with a sentence."""
@@ -45,15 +45,15 @@ def pack(flow: Flow, *others: Flow, precision: str = "log16", whole: bool = True
         places.append({**place, "offset": offset, "bytes": len(made.data)})
         chunks.append(made.data)
         offset += len(made.data)
-    return Payload({**header(flows), "tiles": places}, b"".join(chunks))
+    return Payload({**header(flows, precision), "tiles": places}, b"".join(chunks))
 
 
-def header(flows: Sequence[Flow]) -> dict[str, Any]:
+def header(flows: Sequence[Flow], precision: str = "log16") -> dict[str, Any]:
     """All that is known of the flows but their numbers."""
     first = flows[0]
     return {
         "format": FORMAT,
-        "flows": [_about(flow) for flow in flows],
+        "flows": [_about(flow, precision) for flow in flows],
         "counterparts": [counterparts(first, other) for other in flows[1:]],
     }
 
@@ -62,17 +62,18 @@ def unpack(payload: Payload, name: str) -> Array:
     """The numbers of one tile as the view will see them, in one row."""
     place = next(place for place in payload.header["tiles"] if place["name"] == name)
     chunk = payload.data[place["offset"] : place["offset"] + place["bytes"]]
-    return decode(place["dtype"], chunk)
+    return Tile(name, place["dtype"], chunk, place["about"]).numbers()
 
 
-def _about(flow: Flow) -> dict[str, Any]:
+def _about(flow: Flow, precision: str) -> dict[str, Any]:
     receipt = flow.receipt
+    text = f"{receipt}\nnumbers in this view: {PRECISIONS[precision]}, as {precision}"
     return {
         "title": flow.title,
         "model": receipt.model,
         "measures": [asdict(MEASURES[name]) for name in flow.measures],
         "streams": [_about_stream(stream) for stream in flow.streams.values()],
-        "receipt": {"ok": receipt.ok, "headline": receipt.headline(), "text": str(receipt)},
+        "receipt": {"ok": receipt.ok, "headline": receipt.headline(), "text": text},
     }
 
 

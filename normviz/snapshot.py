@@ -6,15 +6,20 @@ import hashlib
 import html
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from normviz.bundle import bundle
-from normviz.choice import resolve, split
-from normviz.errors import NormvizError
+from normviz.choice import BadChoice, resolve, split
+from normviz.errors import NormvizError, UnknownName
 from normviz.files import atomically
 from normviz.flow import Flow
 from normviz.payload import pack
+
+STILL_RIBBONS = 800
+LONGEST_STILL = 800
+"""A still picture beside a widget stays small: so many ribbons, of texts of so many tokens."""
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -26,57 +31,168 @@ PAGE = """<!doctype html>
 <style>{style}</style>
 </head>
 <body>
-<main class="normviz-snapshot">
-<noscript>This picture is drawn by JavaScript, which is switched off here.</noscript>
-<script type="application/json">{header}</script>
-<script type="text/plain">{data}</script>
-</main>
+{hosts}
 <script>{script}</script>
 </body>
 </html>
 """
 
+HOST = """<main class="normviz-snapshot">
+<noscript>This picture is drawn by JavaScript, which is switched off here.</noscript>
+<script type="application/json">{header}</script>
+<script type="text/plain">{data}</script>
+</main>"""
+
 
 def to_html(
-    flow: Flow, path: str | os.PathLike[str], *, precision: str = "log16", **choice: Any
+    flows: Flow | Sequence[Flow],
+    path: str | os.PathLike[str],
+    *,
+    precision: str = "log16",
+    max_mb: float | None = None,
+    **choice: Any,
 ) -> Path:
-    """Write the view of a flow to one self-contained file, the same bytes for the same flow."""
+    """Write the view of a flow, or of several, to one self-contained file.
+
+    Parameters
+    ----------
+    flows
+        One flow, or several to be shown one below the other. To put two side by side, give one
+        of them as `compare`.
+    path
+        Where to write; returned as a `Path`. The same flows give the same bytes.
+    precision
+        `log16` keeps every number within 0.16%, `float32` keeps all bits, `uint8` makes small
+        files. The receipt in the file says which.
+    max_mb
+        The largest file wanted, in megabytes. What does not fit is left out layer by layer, the
+        furthest from the chosen layer first, and the file says so.
+    **choice
+        What the view opens with, as for `flow.widget`.
+    """
     target = Path(path)
-    content = page(flow, precision=precision, **choice).encode("ascii")
+    content = page(flows, precision=precision, max_mb=max_mb, **choice).encode("ascii")
     with atomically(target) as unfinished:
         unfinished.write_bytes(content)
     return target
 
 
-def page(flow: Flow, *, precision: str = "log16", **choice: Any) -> str:
-    """The view of a flow as an HTML page in plain ASCII that loads nothing from anywhere."""
-    choice, others = split(choice)
-    first = resolve(flow, choice)
-    payload = pack(flow, *others, precision=precision)
+def page(
+    flows: Flow | Sequence[Flow],
+    *,
+    precision: str = "log16",
+    max_mb: float | None = None,
+    **choice: Any,
+) -> str:
+    """The view of flows as an HTML page in plain ASCII that loads nothing from anywhere."""
+    every = (flows,) if isinstance(flows, Flow) else tuple(flows)
+    if not every:
+        raise UnknownName(
+            "There is no flow to show.",
+            "At least one is wanted.",
+            "Give a flow, or a list of flows.",
+        )
+    hosts = [_host(flow, precision, choice) for flow in every]
+    whole = _page(every, hosts)
+    if max_mb is None or len(whole) <= max_mb * 1e6:
+        return whole
+    return _fitted(every, precision, choice, max_mb)
+
+
+def _page(flows: Sequence[Flow], hosts: Sequence[str]) -> str:
     script = _ascii(bundle("standalone.js"))
     style = _ascii(bundle("widget.css"))
-    packed = gzip.compress(payload.data, compresslevel=9, mtime=0)
+    first = flows[0].title or flows[0].receipt.model
+    more = f" and {len(flows) - 1} more" if len(flows) > 1 else ""
     return PAGE.format(
         policy=f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
-        "base-uri 'none'; form-action 'none'",
-        title=as_text(f"normviz: {flow.title or flow.receipt.model}"),
+        "img-src blob: data:; base-uri 'none'; form-action 'none'",
+        title=as_text(f"normviz: {first}{more}"),
         style=style,
-        header=_data_block({"header": payload.header, "choice": first}),
-        data=base64.b64encode(packed).decode("ascii"),
+        hosts="\n".join(hosts),
         script=script,
     )
 
 
+def _host(flow: Flow, precision: str, choice: dict[str, Any], note: str = "") -> str:
+    chosen, others = split(choice)
+    first = resolve(flow, chosen)
+    payload = pack(flow, *others, precision=precision)
+    for about in payload.header["flows"]:
+        about["note"] = note
+    packed = gzip.compress(payload.data, compresslevel=9, mtime=0)
+    return HOST.format(
+        header=_data_block({"header": payload.header, "choice": first}),
+        data=base64.b64encode(packed).decode("ascii"),
+    )
+
+
+def _fitted(flows: Sequence[Flow], precision: str, choice: dict[str, Any], max_mb: float) -> str:
+    """The page with as many layers as fit, those nearest to the chosen layer."""
+    most = max(len(stream.layers) for flow in flows for stream in flow.streams.values())
+    low, high, best = 1, most - 1, ""
+    while low <= high:
+        count = (low + high) // 2
+        hosts = [_with_layers(flow, count, precision, choice, max_mb) for flow in flows]
+        found = _page(flows, hosts)
+        fits = len(found) <= max_mb * 1e6
+        best = found if fits else best
+        low, high = (count + 1, high) if fits else (low, count - 1)
+    if not best:
+        least = len(_page(flows, [_with_layers(f, 1, precision, choice, max_mb) for f in flows]))
+        raise BadChoice(
+            f"With one layer the file is {least / 1e6:.2g} MB.",
+            f"At most {max_mb:g} MB are wanted.",
+            'Allow more, shorten the text, or choose precision="uint8".',
+        )
+    return best
+
+
+def _with_layers(
+    flow: Flow, count: int, precision: str, choice: dict[str, Any], max_mb: float
+) -> str:
+    chosen, others = split(choice)
+    middle = resolve(flow, chosen)["layer"]
+    kept, left = flow.nearest_layers(middle, count)
+    fewer = {
+        **choice,
+        **({"compare": others[0].nearest_layers(middle, count)[0]} if others else {}),
+    }
+    compare = fewer.get("compare")
+    if isinstance(compare, int) and compare in left:
+        fewer["compare"] = None
+    names = ", ".join(map(str, left))
+    note = f"Left out to keep the file within {max_mb:g} MB: layers {names}." if left else ""
+    return _host(kept, precision, fewer, note)
+
+
 def mimebundle(flow: Flow) -> dict[str, Any]:
-    """A flow for a notebook: the widget, and plain text wherever there can be no widget."""
+    """A flow for a notebook: the widget; where there can be none, a still picture, or plain text.
+
+    With NORMVIZ_STATIC=1 in the environment it is the page in a frame, for notebooks that are
+    executed to be exported.
+    """
     plain = {"text/plain": repr(flow)}
+    if os.environ.get("NORMVIZ_STATIC"):
+        from normviz.display import frame
+
+        return {**plain, "text/html": frame(flow).html}
     try:
         from normviz.widget import FlowWidget
 
         shown = FlowWidget(flow)._repr_mimebundle_()
     except (ImportError, NormvizError) as reason:
         return {"text/plain": f"{plain['text/plain']}\n  (no picture: {reason})"}
-    return {**shown[0], **plain} if shown else plain
+    return {**shown[0], **_still(flow), **plain} if shown else plain
+
+
+def _still(flow: Flow) -> dict[str, Any]:
+    """A small picture of the flow, for places that keep outputs but have no widgets."""
+    from normviz.figures.files import svg_of
+
+    if max(len(s.queries) + len(s.keys) for s in flow.streams.values()) > LONGEST_STILL:
+        return {}
+    return {"image/svg+xml": svg_of(flow, most=STILL_RIBBONS)}
 
 
 def _ascii(path: Path) -> str:

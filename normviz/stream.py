@@ -1,7 +1,7 @@
 """One kind of attention of a model, measured: its tokens, layers, heads and numbers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import overload
 
@@ -141,6 +141,16 @@ class Stream:
             kind: (mass[:, kinds == kind].sum(axis=1) / whole).astype(np.float32)
             for kind in dict.fromkeys(self.keys.categories)
         }
+
+    def only(self, layers: tuple[int, ...]) -> "Stream":
+        """The same stream with only these layers."""
+        for layer in layers:
+            one_of(layer, self.layers, "layer")
+        places = [self.layers.index(layer) for layer in layers]
+        stored = {
+            name: Layers(arrays[place] for place in places) for name, arrays in self.stored.items()
+        }
+        return replace(self, layers=layers, stored=stored)
 
     def words(self) -> "Stream":
         """The same stream between words: keys are added up, queries averaged, ‖f(x)‖ averaged."""

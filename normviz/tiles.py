@@ -14,7 +14,7 @@ import numpy as np
 
 from normviz.axes import Array
 from normviz.catalog import MEASURES, one_of
-from normviz.coding import encode
+from normviz.coding import Coded, decode, encode
 from normviz.errors import NormvizError, NotFinite, UnknownName
 from normviz.flow import Flow
 from normviz.stream import Stream
@@ -31,6 +31,10 @@ class Tile:
     dtype: str
     data: bytes
     about: dict[str, Any]
+
+    def numbers(self) -> Array:
+        """What the view will read, in one row."""
+        return decode(Coded(self.dtype, self.data, self.about.get("scale", 1.0)))
 
 
 def names(flows: Sequence[Flow]) -> Iterator[str]:
@@ -68,8 +72,13 @@ def tile(flows: Sequence[Flow], name: str, precision: str) -> Tile:
             "A tile is flow/stream/measure/layer/heads or flow/stream/measure/overview.",
             "Restart the kernel and reload the page, so that both sides have one version.",
         ) from error
-    dtype, data = encode(values, precision)
-    return Tile(name, dtype, data, {})
+    return _tile(name, values, precision, {})
+
+
+def _tile(name: str, values: Array, precision: str, about: dict[str, Any]) -> Tile:
+    coded = encode(values, precision)
+    scale = {} if coded.scale == 1 else {"scale": coded.scale}
+    return Tile(name, coded.dtype, coded.data, {**about, **scale})
 
 
 def _heads(values: Array, stream: Stream, measure: str, heads: str) -> Array:
@@ -100,12 +109,12 @@ def _overview(name: str, stream: Stream, measure: str, precision: str) -> Tile:
     for layer in stream.layers:
         values = _planes(_finite(stream, measure, layer), measure)
         thumbs.append(_pooled(_pooled(values, axis=1), axis=2))
-        peaks.append(_rounded(values.sum(axis=-1).max(axis=-1)))
+        received = values.sum(axis=-1) if "query" in MEASURES[measure].axes else values[:, 0]
+        peaks.append(_rounded(received.max(axis=-1)))
         for rival in rivals:
             other = _planes(_finite(stream, rival, layer), rival)
             apart[rival].append(_rounded(disagreement(values, other)))
     pictures = np.stack(thumbs)
-    dtype, data = encode(pictures, precision)
     about = {
         "rows": pictures.shape[2],
         "columns": pictures.shape[3],
@@ -113,7 +122,7 @@ def _overview(name: str, stream: Stream, measure: str, precision: str) -> Tile:
         "shares": {kind: _rounded(by) for kind, by in stream.shares(measure).items()},
         "disagreement": apart,
     }
-    return Tile(name, dtype, data, about)
+    return _tile(name, pictures, precision, about)
 
 
 def disagreement(values: Array, others: Array) -> Array:

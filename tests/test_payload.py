@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from normviz.choice import CHOICES, resolve
-from normviz.coding import decode, encode
+from normviz.coding import PRECISIONS, decode, encode
 from normviz.errors import NotFinite, UnknownName
+from normviz.figures.colours import PALETTES, heat
+from normviz.figures.geometry import bars, focused, ribbons
+from normviz.figures.picture import picture
 from normviz.flow import Flow
 from normviz.payload import pack, unpack
 from normviz.stream import Layers, Stream
@@ -32,7 +35,7 @@ any_numbers = arrays.arrays(
 @given(values=any_numbers)
 def test_every_number_comes_back_within_half_a_percent(values):
     exact = values.astype(np.float64)
-    found = decode(*encode(values, "log16")).astype(np.float64)
+    found = decode(encode(values, "log16")).astype(np.float64)
     assert ((found == 0) == (exact == 0)).all()
     # The least floats have too few digits of their own to be within any percentage.
     digits = np.spacing(values).astype(np.float64) / 2
@@ -41,22 +44,39 @@ def test_every_number_comes_back_within_half_a_percent(values):
 
 @given(values=arrays.arrays(np.float32, st.integers(1, 40), elements=st.floats(-9, 9, width=32)))
 def test_float32_keeps_every_bit(values):
-    assert decode(*encode(values, "float32")).tobytes() == values.tobytes()
+    assert decode(encode(values, "float32")).tobytes() == values.tobytes()
 
 
 def test_one_and_zero_are_exact():
-    assert decode(*encode(np.array([0, 1], np.float32), "log16")).tolist() == [0, 1]
+    assert decode(encode(np.array([0, 1], np.float32), "log16")).tolist() == [0, 1]
 
 
 def test_negative_numbers_are_kept_whole_since_they_have_no_logarithm():
     values = np.array([-1.5, 2], np.float32)
-    dtype, chunk = encode(values, "log16")
-    assert dtype == "float32"
-    assert decode(dtype, chunk).tolist() == [-1.5, 2]
+    coded = encode(values, "log16")
+    assert coded.dtype == "float32"
+    assert decode(coded).tolist() == [-1.5, 2]
+
+
+@given(values=any_numbers)
+def test_one_byte_keeps_numbers_within_four_percent_down_to_a_hundred_millionth(values):
+    coded = encode(values, "uint8")
+    assert len(coded.data) == values.size
+    exact, found = values.astype(np.float64), decode(coded).astype(np.float64)
+    large = exact > 1.7e-8 * exact.max()
+    digits = np.spacing(values).astype(np.float64) / 2
+    assert (np.abs(found - exact)[large] <= 0.037 * exact[large] + digits[large]).all()
+    assert (found[exact == 0] == 0).all()
+
+
+def test_the_receipt_of_a_view_says_how_exact_its_numbers_are():
+    for precision, words in PRECISIONS.items():
+        text = pack(random_flow(), precision=precision).header["flows"][0]["receipt"]["text"]
+        assert text.endswith(f"numbers in this view: {words}, as {precision}")
 
 
 def test_numbers_take_two_bytes():
-    assert len(encode(np.ones((3, 5), np.float32), "log16")[1]) == 30
+    assert len(encode(np.ones((3, 5), np.float32), "log16").data) == 30
 
 
 def test_what_is_multiplied_is_not_sent():
@@ -100,8 +120,35 @@ def test_numbers_that_cannot_be_drawn_are_named():
 
 
 def test_an_unknown_precision_is_refused():
-    with pytest.raises(UnknownName, match="The precisions are: log16, float32"):
+    with pytest.raises(UnknownName, match="The precisions are: log16, float32, uint8"):
         pack(random_flow(), precision="float8")
+
+
+FIGURES = (
+    {"measure": "weight", "layer": 2},
+    {"measure": "weighted-norm", "normalize": "query", "heads": [3]},
+    {"measure": "attention", "normalize": "absolute"},
+    {"measure": "weight", "threshold": 0.5},
+    {"measure": "weighted-norm", "layer": 2, "token": 1},
+    {"measure": "weight", "side": "key", "token": 2},
+)
+"""Choices whose geometry must be the same in Python and on the screen."""
+
+
+def _figure(flow, **given):
+    choice = resolve(flow, given)
+    shown = picture(flow, choice)
+    found = focused(shown, 20) if shown.focus else ribbons(shown, 20)
+    starts, ends = bars(shown.norms)
+    return {
+        "choice": given,
+        "ribbons": np.stack([
+            found.plane, found.query, found.key, found.width, found.start, found.end,
+        ], axis=1).round(4).tolist(),
+        "bars": np.stack([starts, ends], axis=-1).round(6).tolist(),
+        "shown": round(found.shown, 6),
+        "zoom": found.zoom,
+    }  # fmt: skip
 
 
 def test_the_contract_that_javascript_reads_is_what_python_writes():
@@ -129,6 +176,12 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
             for measure in merged
             for layer in merged.layers
         ],
+        "figures": [_figure(flow, **choice) for choice in FIGURES],
+        "colours": {
+            theme: {"heads": [palette.head(head) for head in (None, *range(16))],
+                    "heat": heat(theme)[::15]}
+            for theme, palette in PALETTES.items()
+        },
     }  # fmt: skip
     text = json.dumps(contract, indent=1, ensure_ascii=False) + "\n"
     if os.environ.get("NORMVIZ_WRITE_CONTRACT"):

@@ -6,13 +6,18 @@ import hashlib
 import json
 import re
 from dataclasses import replace
+from xml.etree import ElementTree as ET
 
 import pytest
 from flows import NASTY, check, random_flow, receipt, two_streams
 
-from normviz.errors import NormvizError
+import normviz
+from normviz.choice import BadChoice
+from normviz.errors import NormvizError, UnknownName
 from normviz.payload import pack
 from normviz.snapshot import mimebundle, page, to_html
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def blocks(text):
@@ -72,13 +77,15 @@ def test_the_policy_lets_in_the_two_inline_blocks_and_nothing_else():
 
     assert policy == (
         f"default-src 'none'; script-src 'sha256-{digest(blocks(text)[-1])}'; "
-        f"style-src 'sha256-{digest(style)}'; base-uri 'none'; form-action 'none'"
+        f"style-src 'sha256-{digest(style)}'; img-src blob: data:; base-uri 'none'; "
+        "form-action 'none'"
     )
 
 
 def test_the_page_names_no_other_place():
     text = page(random_flow())
-    assert not re.search(r"https?://|\bimport\s*\(|\bfetch\s*\(|url\(|@import", text)
+    names = text.replace("http://www.w3.org/2000/svg", "")  # what SVG calls itself; never loaded
+    assert not re.search(r"https?://|\bimport\s*\(|\bfetch\s*\(|url\(|@import", names)
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_scraps(tmp_path, monkeypatch):
@@ -114,6 +121,62 @@ def test_a_notebook_gets_the_widget_and_plain_text():
     assert shown["text/plain"] == repr(flow)
     assert "model_id" in shown["application/vnd.jupyter.widget-view+json"]
     assert flow._repr_mimebundle_()["text/plain"] == repr(flow)
+
+
+def test_where_outputs_are_kept_without_widgets_there_is_a_still_picture():
+    flow = random_flow()
+    still = mimebundle(flow)["image/svg+xml"]
+    texts = {node.text for node in ET.fromstring(still).iter(f"{SVG}text")}  # noqa: S314
+    assert set(flow.tokens.pieces) <= texts
+    long = random_flow([str(n) for n in range(450)], layers=1, heads=1)
+    assert "image/svg+xml" not in mimebundle(long)
+
+
+def test_a_notebook_that_is_executed_to_be_exported_can_have_the_page_itself(monkeypatch):
+    monkeypatch.setenv("NORMVIZ_STATIC", "1")
+    shown = mimebundle(random_flow())
+    assert set(shown) == {"text/plain", "text/html"}
+    assert shown["text/html"].startswith("<iframe")
+
+
+def test_several_flows_share_one_page(tmp_path):
+    flows = [random_flow(), random_flow(["one", "other"])]
+    text = normviz.to_html(flows, tmp_path / "gallery.html", layer=1).read_text()
+    found = re.findall(r'<script type="application/json">(.*?)</script>', text)
+    titles = [json.loads(about)["header"]["flows"][0]["title"] for about in found]
+    assert titles == [flow.title for flow in flows]
+    assert [json.loads(about)["choice"]["layer"] for about in found] == [1, 1]
+    assert text.count("</style>") == 1
+    with pytest.raises(UnknownName, match="There is no flow to show"):
+        normviz.to_html([], tmp_path / "none.html")
+
+
+def test_one_byte_a_number_makes_smaller_files(tmp_path):
+    flow = random_flow([str(n) for n in range(60)])
+    sizes = [len(page(flow, precision=name)) for name in ("uint8", "log16", "float32")]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < 0.9 * sizes[1]
+
+
+def test_a_budget_drops_the_layers_furthest_from_the_chosen_one_and_says_so():
+    flow = random_flow([str(n) for n in range(60)], layers=8)
+    whole, least = len(page(flow)), len(page(flow.nearest_layers(3, 1)[0], layer=3))
+    budget = (least + (whole - least) * 0.45) / 1e6
+    text = page(flow, layer=3, max_mb=budget)
+    assert len(text) <= budget * 1e6
+    about = json.loads(blocks(text)[0])["header"]["flows"][0]
+    kept = about["streams"][0]["layers"]
+    assert 3 in kept
+    assert 1 < len(kept) < 8
+    assert kept == sorted(kept)
+    left = [layer for layer in range(8) if layer not in kept]
+    assert about["note"].endswith(f"MB: layers {', '.join(map(str, left))}.")
+    assert page(flow, layer=3, max_mb=whole / 1e6 + 1) == page(flow, layer=3)
+
+
+def test_a_budget_too_small_for_one_layer_is_refused_with_both_numbers():
+    with pytest.raises(BadChoice, match=r"With one layer the file is .* MB\. At most 0.01 MB"):
+        page(random_flow(), max_mb=0.01)
 
 
 def test_where_there_can_be_no_widget_the_text_says_why(monkeypatch):

@@ -5,15 +5,14 @@ import pytest
 from flows import SENTENCE, random_flow, two_streams, wordy_flow
 
 from normviz.arrays import from_arrays
-from normviz.coding import decode
+from normviz.coding import Coded, decode
 from normviz.errors import NormvizError, UnknownName
 from normviz.tiles import THUMB, disagreement, names, size, tile
 from normviz.widget import MESSAGE, WHOLE, FlowWidget
 
 
 def numbers(flow, name):
-    made = tile([flow], name, "float32")
-    return decode(made.dtype, made.data)
+    return tile([flow], name, "float32").numbers()
 
 
 def test_every_tile_of_a_whole_payload_has_a_name_and_can_be_made():
@@ -55,7 +54,7 @@ def test_a_tile_that_is_not_there_is_refused_with_a_sentence(name):
 def test_an_overview_is_every_layer_and_head_in_small():
     flow = random_flow([f"t{n}" for n in range(50)], layers=2, heads=3)
     made = tile([flow], "0/encoder/weight/overview", "float32")
-    thumbs = decode(made.dtype, made.data).reshape(2, 3, THUMB, THUMB)
+    thumbs = made.numbers().reshape(2, 3, THUMB, THUMB)
     starts = np.linspace(0, 50, THUMB, endpoint=False).astype(int)
     ends = [*starts[1:], 50]
     weights = flow["weight"]
@@ -77,8 +76,10 @@ def test_an_overview_tells_what_a_profile_needs():
 
 
 def test_an_overview_of_norms_has_one_row():
-    about = tile([two_streams()], "0/encoder/value-norm/overview", "log16").about
+    flow = two_streams()
+    about = tile([flow], "0/encoder/value-norm/overview", "log16").about
     assert (about["rows"], about["columns"], about["disagreement"]) == (1, 3, {})
+    assert about["peaks"] == flow.encoder["value-norm"].max(axis=-1).tolist()
 
 
 def test_disagreement_is_nothing_for_the_same_division_and_all_for_another():
@@ -119,7 +120,7 @@ def test_a_large_flow_is_sent_when_asked_for_in_messages_of_a_few_megabytes(monk
     assert [content["part"] for content, _ in ear] == [0, 1]
     assert all(len(buffer) <= MESSAGE for _, buffers in ear for buffer in buffers)
     joined = b"".join(buffer for _, (buffer,) in ear)
-    assert decode(ear[0][0]["dtype"], joined).tolist() == flow["weight"][1].ravel().tolist()
+    assert decode(Coded(ear[0][0]["dtype"], joined)).tolist() == flow["weight"][1].ravel().tolist()
 
 
 def test_what_cannot_be_given_is_refused_in_place(monkeypatch):
@@ -142,7 +143,7 @@ def test_another_flow_travels_along_and_can_be_asked_for(monkeypatch):
     ear = Ear(widget, monkeypatch)
     widget._handle_custom_msg({"want": "1/encoder/weight/0/sum"}, [])
     [(content, [data])] = ear
-    assert decode(content["dtype"], data).size == 49
+    assert decode(Coded(content["dtype"], data)).size == 49
 
 
 def test_another_flow_cannot_be_assigned_later():

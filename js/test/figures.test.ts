@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import { heat } from "../src/heat";
+import { barsOf, type Ribbon, ribbonsAt, ribbonsOf } from "../src/layout";
+import type { Choice } from "../src/model";
+import { type Norms, rowIn } from "../src/picture";
+import { headColour, PALETTES } from "../src/scales";
+import contract from "./contract.json";
+import { contractPicture } from "./fixtures";
+
+/** In the order of their places, since ribbons of one width may come in any order. */
+const sorted = (rows: number[][]) =>
+  rows.map((row) => row.map(Number)).sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
+
+const rowOf = ({ plane, query, key, width, from, to }: Ribbon) => [
+  plane,
+  query,
+  key,
+  width,
+  from,
+  to,
+];
+
+describe("a figure that Python writes", () => {
+  test.each(contract.figures)("has the geometry of the screen: %j", ({ choice, ...figure }) => {
+    const changes = choice as Partial<Choice>;
+    const picture = contractPicture(changes);
+    const at = rowIn(picture, {
+      side: changes.side ?? "query",
+      token: changes.token ?? -1,
+    });
+    const found = at
+      ? ribbonsAt(picture, 20, at)
+      : ribbonsOf(picture, 20, { share: 0.95, limit: 8000 });
+    const [mine, theirs] = [sorted(found.ribbons.map(rowOf)), sorted(figure.ribbons)];
+    expect(mine.map((row) => row.slice(0, 3))).toEqual(theirs.map((row) => row.slice(0, 3)));
+    mine.forEach((row, index) => {
+      // Numbers travel within 0.16%, so that a stack of them may be off by as much.
+      row.forEach((number, column) => {
+        expect(Math.abs(number - theirs[index][column])).toBeLessThan(0.06);
+      });
+    });
+    if ("zoom" in found) expect(found.zoom).toBe(figure.zoom);
+    else expect(found.shown).toBeCloseTo(figure.shown, 2);
+  });
+
+  test.each(contract.figures)("has the bars of the screen: %j", ({ choice, bars }) => {
+    const { norms, keys } = contractPicture(choice as Partial<Choice>);
+    for (const { plane, key, start, end } of barsOf(norms as Norms)) {
+      expect(key).toBeLessThan(keys);
+      expect(start).toBeCloseTo(bars[plane][key][0], 2);
+      expect(end).toBeCloseTo(bars[plane][key][1], 2);
+    }
+  });
+
+  test.each(["light", "dark"] as const)("has the colours of the screen: %s", (theme) => {
+    const { heads, heat: ramp } = contract.colours[theme];
+    const palette = PALETTES[theme];
+    expect([null, ...Array(16).keys()].map((head) => headColour(head, palette))).toEqual(heads);
+    const hex = (part: number) =>
+      `#${[...heat(palette)(part)].map((c) => c.toString(16).padStart(2, "0")).join("")}`;
+    expect(ramp.map((_, step) => hex((step * 15) / 255))).toEqual(ramp);
+  });
+});

@@ -1,0 +1,81 @@
+"""Figures in files: SVG with nothing but numpy, PNG and axes with matplotlib."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from normviz.choice import BadChoice, resolve, split
+from normviz.figures import Size
+from normviz.figures.drawing import drawing
+from normviz.figures.geometry import LIMIT
+from normviz.figures.marks import Drawing
+from normviz.figures.picture import panes
+from normviz.files import atomically
+from normviz.flow import Flow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLUMN = 8.5
+"""The width of a column in a paper, in centimetres; two panes take two columns."""
+
+
+def drawing_of(flow: Flow, *, legend: bool = True, most: int = LIMIT, **choice: Any) -> Drawing:
+    """The drawing of a choice; light, unless the choice says dark."""
+    chosen, others = split(choice)
+    first = resolve(flow, chosen)
+    if first["compare"] == "other" and not others:
+        raise BadChoice(
+            "There is no other flow here.",
+            "Another flow is wanted.",
+            "Give it: flow.to_svg(path, compare=other).",
+        )
+    found = panes(flow, first, *others)
+    return drawing(found, first["view"], first["theme"], legend=legend, most=most)
+
+
+def _wide(sheet: Drawing, width_cm: Size | None) -> Size:
+    return width_cm if width_cm is not None else COLUMN * (2 if sheet.panes > 1 else 1)
+
+
+def svg_of(flow: Flow, *, width_cm: Size | None = None, **choice: Any) -> str:
+    """A flow as the text of an SVG file."""
+    from normviz.figures.svg import svg
+
+    sheet = drawing_of(flow, **choice)
+    return svg(sheet, width_cm=_wide(sheet, width_cm), title=flow.title or flow.receipt.model)
+
+
+def to_svg(flow: Flow, path: str | Path, *, width_cm: Size | None = None, **choice: Any) -> Path:
+    """Write a figure as SVG."""
+    text = svg_of(flow, width_cm=width_cm, **choice)
+    with atomically(Path(path)) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+    return Path(path)
+
+
+def to_png(
+    flow: Flow,
+    path: str | Path,
+    *,
+    width_cm: Size | None = None,
+    dpi: Size = 300,
+    **choice: Any,
+) -> Path:
+    """Write a figure as PNG."""
+    from normviz.figures.plot import png
+
+    sheet = drawing_of(flow, **choice)
+    data = png(sheet, width_cm=_wide(sheet, width_cm), dpi=dpi)
+    with atomically(Path(path)) as unfinished:
+        unfinished.write_bytes(data)
+    return Path(path)
+
+
+def plot(
+    flow: Flow, ax: "Axes | None" = None, *, width_cm: Size | None = None, **choice: Any
+) -> "Axes":
+    """Draw a figure on matplotlib axes."""
+    from normviz.figures.plot import plot as draw
+
+    sheet = drawing_of(flow, **choice)
+    return draw(sheet, ax, width_cm=_wide(sheet, width_cm))

@@ -1,0 +1,23 @@
+"""How far long work has come: on a terminal and in a notebook, silent anywhere else."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+PATIENCE = 2.0
+"""Seconds before a bar appears: quick work needs none."""
+
+
+def seen() -> bool:
+    """Whether somebody is looking: a terminal, or a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+@contextmanager
+def counting(what: str, total: int | None) -> Iterator[Any]:
+    """Count steps of some work; gives a function to be called after each."""
+    from tqdm.auto import tqdm  # type: ignore[import-untyped]
+
+    with tqdm(total=total, desc=what, delay=PATIENCE, leave=False, disable=not seen()) as bar:
+        yield bar.update
