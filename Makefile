@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint test-python test-js test-oldest lab bench fix bundle clean
+.PHONY: help demo test lint test-python test-js test-oldest lab bench screenshots fix bundle clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -55,6 +55,10 @@ lab: $(VENV)/.test-ready  ## JupyterLab on the notebooks
 
 bench: $(VENV)/.test-ready  ## the benchmarks, as ratios measured in one run
 	$(RUN)/python benchmarks/attention.py
+	$(RUN)/python benchmarks/view.py
+
+screenshots: $(VENV)/.test-ready  ## every view, light and dark, at 8, 40 and 200 tokens
+	cd tests && ../$(RUN)/python screenshots.py ../screenshots
 
 fix: $(VENV)/.test-ready js/node_modules/.ready  ## format everything, mend what can be mended
 	$(RUN)/ruff check --fix .

@@ -1,0 +1,189 @@
+"""The view in a real browser: how long from the data to the picture, and between pictures.
+
+The notebook's bundle runs in headless Chromium (software rendering) with a stand-in for the host's
+model, which holds the tiles that Python would send; so the kernel's and the network's time are not
+in it. Every time ends when the browser has put the new picture on the screen, and a picture counts
+only if its pixels have changed.
+
+    python benchmarks/view.py            about two minutes
+    python benchmarks/view.py --quick    one small text, to see that it runs
+"""
+
+import argparse
+import json
+import statistics
+import sys
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Page, Route, sync_playwright
+
+import normviz
+from normviz.bundle import bundle
+from normviz.choice import resolve
+from normviz.flow import Flow
+from normviz.payload import header
+from normviz.tiles import tile
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+from browser import ARGUMENTS, executable  # noqa: E402
+
+GOALS = {"128": {"first": 1000, "interaction": 100}, "512": {"first": 3000, "interaction": 250}}
+SITE = "http://normviz.test"
+
+PAGE = """<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="/widget.css">
+<div id="host"></div>
+<script type="module">
+import widget from "/widget.js";
+const listeners = new Map(), kept = new Map();
+const values = await (await fetch("/values")).json();
+values._data = new DataView(new ArrayBuffer(0));
+const model = {
+  get: (name) => values[name],
+  set: (name, value) => { values[name] = value; },
+  save_changes: () => {},
+  on: (event, listener) => listeners.set(event, (listeners.get(event) ?? []).concat(listener)),
+  off: () => {},
+  send: ({want}) => setTimeout(() => deliver(want), 0),
+};
+async function load(name) {
+  const answer = await fetch(`/tile/${name}`);
+  const [dtype, about] = JSON.parse(answer.headers.get("x-about"));
+  kept.set(name, [{tile: name, dtype, about}, new DataView(await answer.arrayBuffer())]);
+}
+async function deliver(name) {
+  if (!kept.has(name)) await load(name);
+  const [content, data] = kept.get(name);
+  for (const listener of listeners.get("msg:custom") ?? []) listener(content, [data]);
+}
+const shown = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+const look = () => {
+  let sum = 0;
+  for (const canvas of document.querySelectorAll("canvas")) {
+    if (!canvas.width || !canvas.height) continue;
+    const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    for (let at = 0; at < data.length; at += 4) sum = (sum * 31 + data[at] + data[at + 3]) % 1e9;
+  }
+  return sum;
+};
+window.load = (names) => Promise.all(names.map(load));
+window.first = async () => {
+  const start = performance.now();
+  widget.render({model, el: document.getElementById("host"), signal: new AbortController().signal});
+  while (!document.querySelector(".nv-sentence")) await shown();
+  await shown();
+  return performance.now() - start;
+};
+window.timed = async (changes) => {
+  const before = look();
+  await shown();
+  const start = performance.now();
+  for (const [name, value] of Object.entries(changes)) values[name] = value;
+  for (const name of Object.keys(changes)) {
+    for (const listener of listeners.get(`change:${name}`) ?? []) listener();
+  }
+  while (document.querySelector("[role=status]").textContent) await shown();
+  await shown();
+  const took = performance.now() - start;
+  return {took, changed: look() !== before};
+};
+window.ready = true;
+</script>
+"""
+
+
+def random_flow(tokens: int, layers: int = 12, heads: int = 12) -> Flow:
+    """Weights as peaked as a trained model's, in the shape of BERT-base."""
+    draw = np.random.default_rng(0)
+    shape = (layers, heads, tokens, tokens)
+    logits = draw.standard_normal(shape, dtype=np.float32) * 2
+    logits -= logits.max(axis=-1, keepdims=True)
+    weights = np.exp(logits, out=logits)
+    weights /= weights.sum(axis=-1, keepdims=True)
+    norms = draw.gamma(5, 0.3, (layers, heads, tokens)).astype(np.float32)
+    return normviz.from_arrays(weights, [f"t{n}" for n in range(tokens)], value_norms=norms)
+
+
+def serve(page: Page, flow: Flow) -> None:
+    """Answer the page's requests as a kernel would."""
+    values = {**resolve(flow, {"measure": "weight"}), "_header": {**header([flow]), "tiles": []}}
+
+    def answer(route: Route) -> None:
+        path = route.request.url.removeprefix(SITE)
+        if path == "/":
+            route.fulfill(content_type="text/html", body=PAGE)
+        elif path == "/values":
+            route.fulfill(json=values)
+        elif path.startswith("/tile/"):
+            made = tile([flow], path.removeprefix("/tile/"), "log16")
+            about = json.dumps([made.dtype, made.about])
+            route.fulfill(body=made.data, headers={"x-about": about})
+        else:
+            route.fulfill(path=bundle(path.removeprefix("/")))
+
+    page.route(f"{SITE}/**", answer)
+    page.goto(SITE)
+    page.wait_for_function("window.ready")
+
+
+STEPS = {
+    "layer": [{"layer": 1}, {"layer": 0}, {"layer": 2}, {"layer": 1}],
+    "measure": [{"measure": "weighted-norm"}, {"measure": "weight"}],
+    "head": [{"heads": [3]}, {"heads": None}, {"heads": [3, 4]}, {"heads": None}],
+    "pin": [{"token": 5}, {"token": 9}, {"token": None}],
+    "view matrix": [{"view": "matrix"}, {"layer": 0}, {"layer": 1}],
+    "view stack": [{"view": "stack"}, {"token": 7}, {"token": 11}],
+    "view grid": [{"view": "grid", "token": None}],
+    "view profile": [{"view": "profile"}],
+    "compare": [{"view": "flow", "compare": "weighted-norm"}, {"layer": 2}],
+}
+"""What is done to the view, in this order, by kind."""
+
+
+def measure(tokens: int, rounds: int) -> dict[str, object]:
+    """The median milliseconds of each kind of step, over fresh pages."""
+    flow = random_flow(tokens)
+    wanted = [f"0/encoder/{name}/{n}/all" for name in ("weight", "value-norm") for n in range(3)]
+    wanted += [f"0/encoder/{name}/overview" for name in ("weight", "weighted-norm", "value-norm")]
+    wanted += [f"0/encoder/weight/{n}/sum" for n in range(12)]
+    found: dict[str, list[float]] = {}
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
+        for _ in range(rounds):
+            options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
+            page = chromium.new_page(**options)
+            serve(page, flow)
+            page.evaluate("names => load(names)", wanted)
+            found.setdefault("first", []).append(page.evaluate("first()"))
+            for kind, steps in STEPS.items():
+                for step in steps:
+                    result = page.evaluate("step => timed(step)", step)
+                    if not result["changed"]:
+                        raise SystemExit(f"The picture did not change: {kind} {step}")
+                    found.setdefault(kind, []).append(result["took"])
+            page.close()
+        chromium.close()
+    return {
+        kind: {"median": round(statistics.median(times)), "most": round(max(times))}
+        for kind, times in found.items()
+    }
+
+
+def main() -> None:
+    """Measure, and keep the result unless it was only a quick look."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    chosen = parser.parse_args()
+    results: dict[str, object] = {"goals": GOALS, "milliseconds": {}}
+    for tokens in (24,) if chosen.quick else (128, 512):
+        row = measure(tokens, 1 if chosen.quick else 3)
+        results["milliseconds"][str(tokens)] = row  # type: ignore[index]
+        print(tokens, json.dumps(row), flush=True)
+    if not chosen.quick:
+        place = HERE / "results" / "view.json"
+        place.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

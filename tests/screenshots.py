@@ -1,0 +1,83 @@
+"""Pictures of every view, in light and dark, of texts of 8, 40 and 200 tokens.
+
+make screenshots        writes screenshots/<view>-<tokens>-<theme>.png; then look at them
+python tests/screenshots.py FOLDER flow- grid-      only those whose names hold these words
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import transformers
+from browser import chromium, opening
+from playwright.sync_api import Page
+
+import normviz
+from normviz.choice import VIEWS
+from normviz.flow import Flow
+
+TEXT = (
+    "The animal did not cross the street because it was too tired. It stayed where it was, and "
+    "looked unbelievably sad. A boy who had seen it all from his window came down with a bowl of "
+    "water, sat on the kerb beside it, and waited. After a while the animal drank a little, then "
+    "a little more, and at last it stood up. "
+)
+SIZES = (8, 40, 200)
+THEMES = ("light", "dark")
+
+
+def text_of(tokens: int, tokenizer: Any) -> str:
+    """As much of the text, over and over, as makes so many tokens with the two special ones."""
+    ids = tokenizer(TEXT * 20, add_special_tokens=False)["input_ids"][: tokens - 2]
+    return str(tokenizer.decode(ids))
+
+
+def scenes(flow: Flow, other: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every view with a token pinned and without, and what can stand side by side."""
+    middle = len(flow.tokens) // 2
+    for view in VIEWS:
+        yield view, {"view": view, "layer": 2}
+        yield f"{view}-pinned", {"view": view, "layer": 2, "token": middle}
+    yield "compare", {"measure": "weight", "compare": "weighted-norm", "layer": 2, "token": middle}
+    yield "compare-matrix", {"view": "matrix", "measure": "weight", "compare": "weighted-norm"}
+    yield "compare-grid", {"view": "grid", "measure": "weight", "compare": "weighted-norm"}
+    yield "compare-profile", {"view": "profile", "measure": "weight", "compare": "weighted-norm"}
+    yield "compare-flows", {"compare": other, "layer": 2}
+    yield "words", {"layer": 2, "words": True, "special": "hidden", "threshold": 0.05}
+
+
+def shoot(tab: Page, path: Path) -> None:
+    """A picture of the whole page, once everything has been painted."""
+    tab.wait_for_timeout(400)
+    tab.screenshot(path=path, full_page=True)
+    tab.close()
+
+
+def main(folder: Path, wanted: list[str]) -> None:
+    """All pictures, or those whose names contain one of the words wanted."""
+    from normviz.models import resolve
+
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    folder.mkdir(exist_ok=True)
+    loaded = resolve("demo")
+    ask = lambda text: normviz.analyze(loaded.model, loaded.tokenizer, text)  # noqa: E731
+    other = ask("The truck did not cross the street because it was too wide.")
+    with chromium() as browser, tempfile.TemporaryDirectory() as pages:
+        for size in SIZES:
+            flow = ask(text_of(size, loaded.tokenizer))
+            for name, choice in scenes(flow, other):
+                for theme in THEMES:
+                    target = folder / f"{name}-{size}-{theme}.png"
+                    if wanted and not any(word in target.name for word in wanted):
+                        continue
+                    view = {"viewport": {"width": 1180, "height": 760}}
+                    with opening(browser, Path(pages), **view) as opened:
+                        shoot(opened(flow, theme=theme, **choice), target)
+                    print(target, flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])
