@@ -54,3 +54,12 @@ def show(browser, tmp_path):
 
     with opening(browser, tmp_path) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def jupyter_host(tmp_path_factory):
+    """A Jupyter server with Lab, Notebook 7 and Voila, started once."""
+    from hosts import jupyter
+
+    with jupyter(tmp_path_factory.mktemp("jupyter")) as host:
+        yield host
