@@ -122,7 +122,7 @@ def test_the_threshold_thins_out_the_picture_and_says_what_is_left_out(show):
     least = 0.49 * flow["weight"][0].max()
     kept = flow["weight"][0] >= least
     expect(tab.locator(".nv-legend")).to_contain_text(f"the strongest {kept.sum()} of 144 ribbons")
-    expect(tab.locator("output")).to_have_text("49.0%")
+    expect(tab.locator(".nv-slider output")).to_have_text("49.0%")
 
 
 def test_the_strongest_head_of_a_token_can_be_chosen(show):

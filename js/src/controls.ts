@@ -1,6 +1,7 @@
 /** The row of controls: what can be chosen, as buttons and lists that the keyboard reaches. */
 
 import { button, element, group, options, picker, press } from "./dom";
+import type { Save } from "./figure";
 import { type StreamName, VIEWS, type ViewName } from "./model";
 import { panesOf } from "./pane";
 import { pictureOf, strongestHead } from "./picture";
@@ -16,15 +17,20 @@ export interface Control {
   show(palette: Palette): void;
 }
 
-/** All controls in one row that wraps. */
-export function controls(store: Store, tiles: Tiles, signal: AbortSignal): Control {
+/** All controls in one row that wraps; without a way to save there is no button for it. */
+export function controls(
+  store: Store,
+  tiles: Tiles,
+  signal: AbortSignal,
+  save: Save | null = null,
+): Control {
   const all = [
     kinds(store, signal),
     measures(store, signal),
     layers(store, signal),
     streams(store, signal),
     comparison(store, signal),
-    ...settings(store, signal),
+    ...settings(store, signal, save),
     heads(store, tiles, signal),
   ];
   return {

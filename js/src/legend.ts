@@ -30,18 +30,27 @@ export function legend(): Legend {
   return { node, show };
 }
 
+/** How many ribbons of the token in focus are brought out, and how many times wider. */
+export interface Own {
+  count: number;
+  zoom: number;
+}
+
 /** The legend of ribbons, with a swatch as tall as a full row. */
 export function ribbonLegend(
   picture: Picture,
   drawn: Ribbons,
-  zoom: number,
+  own: Own | null,
 ): (string | HTMLElement)[] {
   const swatch = element("i", { class: "nv-swatch", "aria-hidden": "true" });
   swatch.style.height = `${drawn.full}px`;
-  const phrases = lines(picture, drawn).map((line) =>
-    line.startsWith(FULL_ROW) ? element("span", {}, swatch, line) : line,
-  );
-  return zoom > 1 ? [...phrases, `the token in focus: ${zoom} times wider`] : phrases;
+  const rest = leftOut(picture, drawn);
+  const phrases = lines(picture, drawn).map((line) => {
+    if (line.startsWith(FULL_ROW)) return element("span", {}, swatch, line);
+    return own && line === rest ? `${own.count} ribbons of the token in focus brought out` : line;
+  });
+  const wider = `the token in focus: ${own?.zoom ?? 1} times wider`;
+  return own && own.zoom > 1 ? [...phrases, wider] : phrases;
 }
 
 /** The legend, phrase by phrase. */

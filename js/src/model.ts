@@ -80,10 +80,12 @@ export interface Stream {
   multiplied: string[];
 }
 
-export type Dtype = "log16" | "float32";
+export type Dtype = "log16" | "log8" | "float32";
 
-/** What else is known of a tile; only an overview has it. */
+/** What else is known of a tile; all but the scale only of an overview. */
 export interface About {
+  /** What every number is to be multiplied by; 1 where it is not said. */
+  scale?: number;
   /** How many cells its small pictures have [layer head row column]. */
   rows?: number;
   columns?: number;
@@ -115,6 +117,8 @@ export interface Receipt {
 export interface Flow {
   title: string;
   model: string;
+  /** What was left out of a file, in a sentence. */
+  note?: string;
   measures: Measure[];
   streams: Stream[];
   receipt: Receipt;

@@ -5,6 +5,9 @@ import type { Ribbon } from "./layout";
 /** How long a change takes, in milliseconds. */
 const LONG = 180;
 
+/** How long a reader must be still before the rest is painted, in milliseconds. */
+const PAUSE = 150;
+
 /** With more ribbons than this a frame takes too long, and the change is made at once. */
 export const MOST = 1200;
 
@@ -54,14 +57,18 @@ export function isStill(): boolean {
 export interface Animator {
   /** Run frames from 0 to 1 with a soft start and end, in place of what was running. */
   (frame: (part: number) => void): void;
-  /** Paint step by step, a step each frame and the first at once, in place of what was running. */
+  /** Paint the first step at once and each other after a pause, in place of what was running. */
   still(...steps: (() => void)[]): void;
 }
 
 /** An animator that stops when the signal says so. */
 export function animator(signal: AbortSignal): Animator {
   let current = 0;
-  const stop = () => cancelAnimationFrame(current);
+  let pause: ReturnType<typeof setTimeout> | undefined;
+  const stop = () => {
+    cancelAnimationFrame(current);
+    clearTimeout(pause);
+  };
   signal.addEventListener("abort", stop, { once: true });
   const run = (frame: (part: number) => void): void => {
     stop();
@@ -76,7 +83,7 @@ export function animator(signal: AbortSignal): Animator {
   const still = (...[first, ...rest]: (() => void)[]): void => {
     stop();
     first?.();
-    if (rest.length > 0 && !signal.aborted) current = requestAnimationFrame(() => still(...rest));
+    if (rest.length > 0 && !signal.aborted) pause = setTimeout(() => still(...rest), PAUSE);
   };
   return Object.assign(run, { still });
 }

@@ -3,6 +3,7 @@
 import { same } from "./cell";
 import { controls } from "./controls";
 import { element, notice } from "./dom";
+import { saver } from "./figure";
 import { Gallery } from "./gallery";
 import { listen } from "./keys";
 import { type Flow, FORMAT } from "./model";
@@ -27,7 +28,10 @@ export function mount(root: HTMLElement, store: Store, tiles: Tiles, signal: Abo
     root.replaceChildren();
   };
   signal.addEventListener("abort", leave, { once: true });
-  guard(root, () => assemble(root, store, tiles, signal))();
+  guard(root, () => {
+    refuseOther(store.header.format);
+    assemble(root, store, tiles, signal);
+  })();
 }
 
 /** Work that puts a sentence in place of the picture when it fails. */
@@ -45,10 +49,10 @@ export function guard(root: HTMLElement, work: () => void): () => void {
 }
 
 function assemble(root: HTMLElement, store: Store, tiles: Tiles, signal: AbortSignal): void {
-  refuseOther(store.header.format);
   root.setAttribute("aria-label", `What attention moves in ${store.flow.model}. ${KEYS}`);
-  const panel = controls(store, tiles, signal);
   const pictures = new Gallery(store, signal);
+  const save = saver({ root, store, pictures, panes: () => panesFor(store, tiles) });
+  const panel = controls(store, tiles, signal, save);
   const changes = rankings(store, tiles);
   const text = readout();
   const waiting = element("p", { class: "nv-waiting", role: "status" });
@@ -111,8 +115,10 @@ function watchSize(node: HTMLElement, draw: () => void, signal: AbortSignal): vo
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
 }
 
-function title({ model, title: text }: Flow): HTMLElement {
-  return element("p", { class: "nv-title" }, element("span", { class: "nv-model" }, model), text);
+function title({ model, title: text, note = "" }: Flow): HTMLElement {
+  const name = element("span", { class: "nv-model" }, model);
+  const aside = note ? [element("span", { class: "nv-note", role: "note" }, ` ${note}`)] : [];
+  return element("p", { class: "nv-title", title: text }, name, text, ...aside);
 }
 
 /** Whether it adds up, in one line; opened, the whole proof. */

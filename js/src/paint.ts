@@ -1,6 +1,8 @@
 /** Marks on a canvas; where they go was decided by the layout. */
 
+import { density } from "./density";
 import { type Bar, curve, middle, type Ribbon } from "./layout";
+import type { Pen } from "./pen";
 
 /** How solid a mark is: among all others, and when it is brought out. */
 export const AMONG = 0.75;
@@ -15,7 +17,7 @@ export function sheet(
   width: number,
   height: number,
 ): CanvasRenderingContext2D | null {
-  const ratio = Math.min(window.devicePixelRatio || 1, TALLEST / Math.max(1, height));
+  const ratio = Math.min(density(), TALLEST / Math.max(1, height));
   const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
   const context = canvas.getContext("2d");
   if (canvas.width === across && canvas.height === down) {
@@ -30,23 +32,16 @@ export function sheet(
   return context;
 }
 
-/**
- * Ribbons between two columns, the last on top.
- *
- * They are painted from the last to the first, each under what is there already: so the strongest
- * can be shown before the rest is painted, and more can be laid under them later.
- */
+/** Ribbons between two columns, the last on top. */
 export function paintRibbons(
-  context: CanvasRenderingContext2D,
+  context: Pen,
   ribbons: Ribbon[],
   { left, right }: { left: number; right: number },
   colours: string[],
   solidity: number,
 ): void {
   context.globalAlpha = solidity;
-  context.globalCompositeOperation = "destination-over";
-  for (let index = ribbons.length - 1; index >= 0; index--) {
-    const { plane, width, from, to } = ribbons[index];
+  for (const { plane, width, from, to } of ribbons) {
     const [x, y, ...rest] = curve(left, from, right, to);
     context.beginPath();
     context.moveTo(x, y);
@@ -55,13 +50,12 @@ export function paintRibbons(
     context.strokeStyle = colours[plane];
     context.stroke();
   }
-  context.globalCompositeOperation = "source-over";
   context.globalAlpha = 1;
 }
 
 /** Bars that grow from `base` by `reach`, to the left where that is negative. */
 export function paintBars(
-  context: CanvasRenderingContext2D,
+  context: Pen,
   bars: Bar[],
   { base, reach, pitch }: { base: number; reach: number; pitch: number },
   colours: string[],

@@ -3,6 +3,7 @@
 import { codeOf } from "./code";
 import type { Control } from "./controls";
 import { button, element, options, picker } from "./dom";
+import type { Format, Save } from "./figure";
 import { type Choice, OTHER, type Scale, type Special, type Theme } from "./model";
 import { number } from "./scales";
 import type { Store } from "./store";
@@ -29,7 +30,7 @@ const THEMES: [Theme, string][] = [
 ];
 
 /** Every setting, in the order of their row. */
-export function settings(store: Store, signal: AbortSignal): Control[] {
+export function settings(store: Store, signal: AbortSignal, save: Save | null): Control[] {
   return [
     listed(store, "scale", "normalize", SCALES, signal),
     units(store, signal),
@@ -37,6 +38,7 @@ export function settings(store: Store, signal: AbortSignal): Control[] {
     threshold(store, signal),
     listed(store, "theme", "theme", THEMES, signal),
     code(store, signal),
+    ...(save ? [saving(store, save, signal)] : []),
   ];
 }
 
@@ -160,6 +162,45 @@ function code(store: Store, signal: AbortSignal): Control {
   const node = element("span", { class: "nv-group" }, made, line);
   const show = (): void => {
     if (!line.hidden) line.value = codeOf(store.choice.value, usual(store));
+  };
+  return { node, show };
+}
+
+const FILES: [Format, string][] = [
+  ["svg", "save SVG: the picture as it is shown, for a paper"],
+  ["png", "save PNG: the picture as it is shown, in pixels"],
+];
+
+/** How long it is told that all went well, in milliseconds. */
+const TOLD = 6000;
+
+/** Save the picture to a file, and say how it went; what went wrong stays to be read. */
+function saving(store: Store, save: Save, signal: AbortSignal): Control {
+  const told = element("output", { class: "nv-told" });
+  let about: Choice | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tell = (text: string): void => {
+    about = store.choice.value;
+    told.textContent = text;
+  };
+  const press = async (format: Format): Promise<void> => {
+    clearTimeout(timer);
+    try {
+      tell(await save(format));
+      if (!signal.aborted) timer = setTimeout(() => tell(""), TOLD);
+    } catch (reason) {
+      console.error(reason);
+      const text = reason instanceof Error ? reason.message : String(reason);
+      tell(`The picture could not be saved. ${text}`);
+    }
+  };
+  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+  const buttons = FILES.map(([format, title]) =>
+    button(`save ${format.toUpperCase()}`, title, () => void press(format), signal),
+  );
+  const node = element("span", { class: "nv-group nv-saving" }, ...buttons, told);
+  const show = (): void => {
+    if (about !== store.choice.value) told.textContent = "";
   };
   return { node, show };
 }

@@ -4,7 +4,7 @@ import type { Theme } from "./model";
 
 export type Shade = "light" | "dark";
 
-/** What hosts set on their page: JupyterLab and Notebook, VS Code, Colab. */
+/** What hosts set on their page: JupyterLab and Notebook, VS Code, Colab, marimo. */
 const MARKS: [selector: string, shade: Shade][] = [
   ["[data-jp-theme-light='false']", "dark"],
   ["[data-jp-theme-light='true']", "light"],
@@ -12,6 +12,8 @@ const MARKS: [selector: string, shade: Shade][] = [
   [".vscode-light, .vscode-high-contrast-light", "light"],
   ["html[theme='dark']", "dark"],
   ["html[theme='light']", "light"],
+  [".dark, .dark-theme", "dark"],
+  [".light, .light-theme", "light"],
 ];
 
 /** The shade to draw in. */
@@ -25,7 +27,8 @@ export function shadeFor(theme: Theme): Shade {
 /** Call back whenever the host may have changed its shade. */
 export function watchHost(changed: () => void, signal: AbortSignal): void {
   preference().addEventListener("change", changed, { signal });
-  const observer = new MutationObserver(changed);
+  // JupyterLab hides its page while it changes; by the next frame there is room to draw in.
+  const observer = new MutationObserver(() => requestAnimationFrame(changed));
   const attributeFilter = ["class", "data-jp-theme-light", "theme"];
   observer.observe(document.body, { attributes: true, attributeFilter });
   observer.observe(document.documentElement, { attributes: true, attributeFilter });

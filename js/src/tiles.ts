@@ -99,7 +99,7 @@ export class Tiles {
       this.#parts.set(tile, got);
       if (Object.keys(got).length < parts) return;
       this.#parts.delete(tile);
-      this.#keep(tile, { values: decode(dtype, joined(got)), about });
+      this.#keep(tile, { values: decode(dtype, joined(got), about.scale), about });
     }
     this.#arrived(tile);
   }
@@ -116,7 +116,8 @@ export class Tiles {
     const place = this.#places.get(name);
     if (place) {
       const bytes = slice(this.#buffer, place.offset, place.bytes);
-      return this.#keep(name, { values: decode(place.dtype, bytes), about: place.about });
+      const values = decode(place.dtype, bytes, place.about.scale);
+      return this.#keep(name, { values, about: place.about });
     }
     return this.#want(name);
   }
@@ -138,14 +139,26 @@ export class Tiles {
         this.#arrived(name);
       };
       this.#waiting.set(name, setTimeout(impatient, PATIENCE));
-      this.#ask(name);
+      try {
+        this.#ask(name);
+      } catch {
+        this.#forget(name);
+        throw new Error(
+          `The numbers (${name}) cannot be asked for: the kernel that made this view is gone. Run its cell again.`,
+        );
+      }
     }
     return this.#kept.get(name) ?? null; // a host may answer at once
   }
 
-  #arrived(name: string): void {
+  /** Wait for a tile no longer. */
+  #forget(name: string): void {
     clearTimeout(this.#waiting.get(name));
     this.#waiting.delete(name);
+  }
+
+  #arrived(name: string): void {
+    this.#forget(name);
     this.news.set(this.news.value + 1);
   }
 

@@ -91,6 +91,7 @@ describe("the way through the layers", () => {
   test("is a trace, except for another text, and for what reaches back already", () => {
     expect(way({})).toBe("traced");
     expect(way(CROSS)).toBe("apart");
+    expect(way({ stream: { name: "cross" } })).toBe("apart");
     expect(way({ measure: { id: "rollout:attention-block" } })).toBe("apart");
     expect(way({ measure: { axes: ["layer", "head", "key"] } })).toBe("nothing");
   });

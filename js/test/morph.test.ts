@@ -57,13 +57,15 @@ describe("the animator", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("paints at once without movement, and the rest frame by frame", () => {
+  test("paints at once without movement, and the rest when the reader is still", () => {
     vi.useFakeTimers();
     const animate = animator(new AbortController().signal);
     const steps = [vi.fn(), vi.fn(), vi.fn()];
     animate.still(...steps);
     expect(steps.map(({ mock }) => mock.calls.length)).toEqual([1, 0, 0]);
     vi.advanceTimersByTime(100);
+    expect(steps.map(({ mock }) => mock.calls.length)).toEqual([1, 0, 0]);
+    vi.advanceTimersByTime(300);
     expect(steps.map(({ mock }) => mock.calls.length)).toEqual([1, 1, 1]);
   });
 

@@ -101,6 +101,8 @@ describe("the stack", () => {
     view.highlight({ side: "query", token: 1 });
     const names = [...view.node.querySelectorAll(".nv-names .nv-on")];
     expect(names.map((name) => name.textContent)).toEqual(["t1"]);
+    view.highlight(null);
+    expect(view.node.querySelector(".nv-names")?.childElementCount).toBe(0);
   });
 });
 
@@ -213,6 +215,27 @@ test("the layers are gathered once for all that is asked of them", () => {
   );
   const words = { ...pane, choice: { ...pane.choice, words: true } };
   expect(() => draw(words)).toThrow("gathered again");
+});
+
+test("the layers of the last three measures are kept, and no more", () => {
+  const pane = deep(TWO);
+  const { draw } = shown(pane);
+  const others = [true, false].map((words) => ({
+    ...pane,
+    choice: { ...pane.choice, words, special: "hidden" as const },
+  }));
+  for (const other of others) draw(other);
+  const gather = pane.tiles.layer.bind(pane.tiles);
+  pane.tiles.layer = () => {
+    throw new Error("gathered again");
+  };
+  for (const known of [pane, ...others]) expect(draw(known)).toBe(true);
+  pane.tiles.layer = gather;
+  draw({ ...pane, choice: { ...pane.choice, heads: [0] } });
+  pane.tiles.layer = () => {
+    throw new Error("gathered again");
+  };
+  expect(() => draw(pane)).toThrow("gathered again");
 });
 
 test("beside another picture it tells who gives how much, alone it does not", () => {

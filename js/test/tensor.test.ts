@@ -52,6 +52,26 @@ describe("decode", () => {
     );
   });
 
+  test("gives one byte back within 3.7% of any part of the scale, at any byte offset", () => {
+    const part = fc.double({ min: Math.exp(-17.9), max: 1, noNaN: true });
+    const scale = fc.float({ min: Math.fround(1e-3), max: 1e6, noNaN: true });
+    fc.assert(
+      fc.property(fc.array(part), scale, gap, (parts, most, before) => {
+        const codes = Uint8Array.from(parts, (value) => Math.round((Math.log(value) + 18) * 14));
+        const found = decode("log8", inside(codes, before, 2), most);
+        expect(found).toHaveLength(parts.length);
+        parts.forEach((value, at) => {
+          expect(Math.abs(found[at] / (value * most) - 1)).toBeLessThan(0.037);
+        });
+      }),
+    );
+  });
+
+  test("knows zero and the scale itself exactly in one byte", () => {
+    expect([...decode("log8", inside(Uint8Array.of(0, 252), 3, 0), 2.5)]).toEqual([0, 2.5]);
+    expect([...decode("log8", inside(Uint8Array.of(252), 0, 0))]).toEqual([1]);
+  });
+
   test("refuses a code it does not know", () => {
     const bytes = inside(new Uint8Array(2), 0, 0);
     expect(() => decode("uint8" as Dtype, bytes)).toThrow("written as uint8 cannot be read");

@@ -188,6 +188,17 @@ describe("numbers that are not sent at once", () => {
     expect(given.asked).toEqual([norms, norms]);
   });
 
+  test("say so when there is nobody to ask", () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const given = host({ ...empty, measure: "value-norm" });
+    given.model.send = () => {
+      throw new Error("Cannot send");
+    };
+    expect(text(render(given).el, ".nv-notice")).toContain(
+      "the kernel that made this view is gone",
+    );
+  });
+
   test("are waited for only so long, and never after the view has left", () => {
     vi.useFakeTimers();
     vi.spyOn(console, "error").mockImplementation(() => {});

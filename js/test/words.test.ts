@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { describe as say, quoted } from "../src/describe";
+import { quoted, describe as say } from "../src/describe";
 import { visible } from "../src/dom";
 import { ribbonsOf } from "../src/layout";
 import { leftOut, legend, lines, ribbonLegend } from "../src/legend";
@@ -124,9 +124,14 @@ describe("the legend", () => {
     const shown = picture(two);
     const drawn = ribbonsOf(shown, 20, ALL);
     const { node, show } = legend();
-    show(ribbonLegend(shown, drawn, 4));
+    show(ribbonLegend(shown, drawn, { count: 7, zoom: 4 }));
     expect(node.textContent).toContain("the token in focus: 4 times wider");
-    show(ribbonLegend(shown, drawn, 1));
+    expect(node.textContent).toContain("7 ribbons of the token in focus brought out");
+    expect(node.textContent).not.toContain("ribbons drawn");
+    show(ribbonLegend(shown, drawn, { count: 7, zoom: 1 }));
+    expect(node.textContent).not.toContain("wider");
+    show(ribbonLegend(shown, drawn, null));
+    expect(node.textContent).toContain("ribbons drawn");
     expect(node.textContent).not.toContain("wider");
   });
 

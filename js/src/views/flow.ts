@@ -4,11 +4,12 @@ import { given, most } from "../derive";
 import { describe, partsOf } from "../describe";
 import { element } from "../dom";
 import { barsOf, type Ribbon, type Ribbons, ribbonsAt, ribbonsOf, rowsFor } from "../layout";
-import { ribbonLegend } from "../legend";
+import { type Own, ribbonLegend } from "../legend";
 import type { Focus } from "../model";
 import { animator, between, isStill, MOST, type Scene } from "../morph";
 import { ALONE, AMONG, paintBars, paintRibbons, sheet } from "../paint";
 import type { Pane } from "../pane";
+import { type Pen, recorder } from "../pen";
 import { type Picture, pictureOf, rowIn } from "../picture";
 import { headColour, type Palette } from "../scales";
 import { strip } from "./strip";
@@ -19,7 +20,7 @@ import type { Hand, Standing, View } from "./view";
 const ENOUGH = { share: 0.95, limit: 8000 };
 
 /** Ribbons painted in one go, so that the page answers quickly. */
-const AT_ONCE = 2000;
+const AT_ONCE = 1500;
 
 /** The height that a text should fit before its column scrolls. */
 const HEIGHT = 640;
@@ -43,7 +44,8 @@ export function flowView(hand: Hand, signal: AbortSignal): View {
   const parts = build(hand, signal);
   const animate = animator(signal);
   let now: Drawn | null = null;
-  let zoom = 1;
+  let own: Own | null = null;
+  let seen: Focus | null = null;
 
   const draw = (pane: Pane, palette: Palette): boolean => {
     const picture = pictureOf(pane);
@@ -58,16 +60,17 @@ export function flowView(hand: Hand, signal: AbortSignal): View {
     return true;
   };
   const highlight = (focus: Focus | null): void => {
-    if (now) zoom = bringOut(parts, now, focus);
+    seen = focus;
+    if (now) own = bringOut(parts, now, focus);
   };
-  const legend = () => (now ? ribbonLegend(now.picture, now.drawn, zoom) : []);
   return {
     node: parts.node,
     draw,
     highlight,
-    legend,
+    legend: () => (now ? ribbonLegend(now.picture, now.drawn, own) : []),
     describe: (focus) => describe(pictureIn(now), focus),
     standing: (focus) => standingOf(pictureIn(now), focus),
+    vectors: () => (now ? vectorsOf(parts, now, seen) : new Map()),
   };
 }
 
@@ -132,20 +135,15 @@ function frames(parts: Parts, before: Drawn, after: Drawn): (part: number) => vo
   return (part) => paintAll(parts, after, part < 1 ? between(from, to, part) : after.drawn.ribbons);
 }
 
-/** The picture step by step: first bars and the strongest ribbons, then the others under them. */
+/** The picture in two steps: what is in sight and strongest at once, all of it a moment later. */
 function steps(parts: Parts, now: Drawn): (() => void)[] {
   const { ribbons } = now.drawn;
-  const ends = [];
-  for (let end = ribbons.length; end > 0; end -= AT_ONCE) ends.push(end);
-  return [
-    () => paintAll(parts, now, ribbons.slice(-AT_ONCE)),
-    ...ends.slice(1).map((end) => () => {
-      const context = parts.base.getContext("2d");
-      const some = ribbons.slice(Math.max(0, end - AT_ONCE), end);
-      const { picture, palette, place } = now;
-      if (context) paintRibbons(context, some, place, colours(picture.heads, palette), AMONG);
-    }),
-  ];
+  const { scrollTop: top, clientHeight: height } = parts.figure;
+  const isSeen = ({ from, to }: Ribbon) =>
+    Math.max(from, to) >= top && Math.min(from, to) <= top + height;
+  const all = () => paintAll(parts, now, ribbons);
+  if (ribbons.length <= AT_ONCE) return [all];
+  return [() => paintAll(parts, now, ribbons.filter(isSeen).slice(-AT_ONCE), { top, height }), all];
 }
 
 /** Put the tokens in their rows, at a pitch that suits their number. */
@@ -181,7 +179,14 @@ function measured({ stage, keys, queries }: Parts, picture: Picture) {
   };
 }
 
-function paintAll({ base }: Parts, { picture, palette, place }: Drawn, ribbons: Ribbon[]): void {
+/** Paint ribbons and bars, all over or only in what is in sight. */
+function paintAll(
+  { base }: Parts,
+  now: Drawn,
+  ribbons: Ribbon[],
+  sight: { top: number; height: number } | null = null,
+): void {
+  const { picture, place } = now;
   if (place.width === 0) return;
   const context = sheet(base, place.width, place.height);
   if (!context) throw new Error("This browser refuses to draw on a canvas; the table still holds.");
@@ -189,18 +194,30 @@ function paintAll({ base }: Parts, { picture, palette, place }: Drawn, ribbons: 
     "aria-label",
     `${picture.measure.label} as ribbons; the table says it in numbers`,
   );
-  paintRibbons(context, ribbons, place, colours(picture.heads, palette), AMONG);
+  context.save();
+  if (sight) {
+    context.beginPath();
+    context.rect(0, sight.top, place.width, sight.height);
+    context.clip();
+  }
+  paintWhole(context, now, ribbons);
+  context.restore();
+}
+
+/** All ribbons and bars. */
+function paintWhole(pen: Pen, { picture, palette, place }: Drawn, ribbons: Ribbon[]): void {
+  paintRibbons(pen, ribbons, place, colours(picture.heads, palette), AMONG);
   if (picture.norms) {
     const alone = picture.values.length === 0;
     const bars = alone
       ? { base: place.left, reach: place.width - place.left - GAP, pitch: place.pitch }
       : { base: place.bars, reach: GAP - BAR, pitch: place.pitch };
-    paintBars(context, barsOf(picture.norms), bars, colours(picture.norms.heads, palette));
+    paintBars(pen, barsOf(picture.norms), bars, colours(picture.norms.heads, palette));
   }
 }
 
-/** Bring out one token and dim the rest; tells how many times wider it is drawn. */
-function bringOut(parts: Parts, now: Drawn, focus: Focus | null): number {
+/** Bring out one token and dim the rest; tells what was brought out. */
+function bringOut(parts: Parts, now: Drawn, focus: Focus | null): Own | null {
   const { picture, place } = now;
   const hasRibbons = picture.values.length > 0;
   const found = rowIn(picture, focus);
@@ -213,17 +230,38 @@ function bringOut(parts: Parts, now: Drawn, focus: Focus | null): number {
   parts.base.classList.toggle("nv-faint", about !== null && hasRibbons);
   if (about) reveal(parts, about.row, place.pitch);
   const context = place.width > 0 ? sheet(parts.top, place.width, place.height) : null;
-  if (!context || about === null || !hasRibbons) return 1;
+  return context && about && hasRibbons ? paintOwn(context, now, about) : null;
+}
+
+/** The ribbons and bars of one token. */
+function paintOwn(
+  pen: Pen,
+  { picture, place, palette }: Drawn,
+  about: NonNullable<ReturnType<typeof rowIn>>,
+): Own {
   const { ribbons, zoom } = ribbonsAt(picture, place.pitch, about);
-  paintRibbons(context, ribbons, place, colours(picture.heads, now.palette), ALONE);
+  paintRibbons(pen, ribbons, place, colours(picture.heads, palette), ALONE);
   if (picture.norms) {
     const own = barsOf(picture.norms).filter(
       ({ key }) => about.side !== "key" || key === about.row,
     );
     const at = { base: place.bars, reach: GAP - BAR, pitch: place.pitch };
-    paintBars(context, own, at, colours(picture.norms.heads, now.palette));
+    paintBars(pen, own, at, colours(picture.norms.heads, palette));
   }
-  return zoom;
+  return { count: ribbons.length, zoom };
+}
+
+/** The same marks for a file: all of them, or only those of the token in focus. */
+function vectorsOf({ base, top }: Parts, now: Drawn, focus: Focus | null) {
+  const about = now.picture.values.length > 0 ? rowIn(now.picture, focus) : null;
+  const pen = recorder();
+  if (about) paintOwn(pen, now, about);
+  else paintWhole(pen, now, now.drawn.ribbons);
+  const marks = pen.marks();
+  return new Map([
+    [base, about ? [] : marks],
+    [top, about ? marks : []],
+  ]);
 }
 
 /** Scroll the column, and only it, until the row and its neighbours can be seen. */

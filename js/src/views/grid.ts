@@ -1,5 +1,6 @@
 /** Every layer and head in small; a click opens one. */
 
+import { density } from "../density";
 import { element, options, picker } from "../dom";
 import { heat } from "../heat";
 import type { Choice, Focus } from "../model";
@@ -159,7 +160,7 @@ function show({ node, stage, base, board, sorter }: Parts, now: Drawn): void {
 function paintedBy({ pane, thumbs, board, isSorted, palette }: Drawn): string {
   const { measure, scale, threshold, rival, stream } = thumbs;
   const what = [pane.index, stream.name, measure.id, scale, threshold, isSorted && rival?.id];
-  return JSON.stringify([...what, board, palette.paper, window.devicePixelRatio]);
+  return JSON.stringify([...what, board, palette.paper, density()]);
 }
 
 function paint(base: HTMLCanvasElement, { thumbs, order, board, palette }: Drawn): void {

@@ -2,6 +2,7 @@
 
 import { type Cells, depths } from "../cells";
 import { cellLine } from "../cellwords";
+import { density } from "../density";
 import { button, element } from "../dom";
 import type { Focus } from "../model";
 import { sheet } from "../paint";
@@ -117,7 +118,7 @@ export function arrange(
 }
 
 export function blockAt({ room }: Scene, port: Port): ReturnType<typeof blockOf> {
-  return blockOf(room, port, window.devicePixelRatio || 1);
+  return blockOf(room, port, density());
 }
 
 /** The cells in sight, and how far one can go from here. */

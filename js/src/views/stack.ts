@@ -4,16 +4,17 @@ import { same } from "../cell";
 import { aboutLayer, type Depth, depthOf } from "../depth";
 import { most } from "../derive";
 import { element, visible } from "../dom";
-import { postsBetween } from "../lanes";
+import { type Lanes, postsBetween } from "../lanes";
 import { middle, rowsFor } from "../layout";
 import { AS_WIDE, describeMakeup, madeLegend } from "../madeof";
 import { makeupOf, rowAt } from "../makeup";
 import type { Focus } from "../model";
 import { sheet } from "../paint";
 import type { Pane } from "../pane";
+import { recorder } from "../pen";
 import type { Palette } from "../scales";
 import { build, entitle, type Parts, type Scene } from "./stage";
-import { namesIn, paintStrands, type Strands, strandsOf } from "./strands";
+import { namesIn, paintStrands, type Strands, type Stretch, strandsOf } from "./strands";
 import type { Hand, Standing, View } from "./view";
 
 /** The height that a text should fit before it scrolls, and that of the titles. */
@@ -33,6 +34,9 @@ const NAMEABLE = 44;
 
 /** The widest a name may be; the same in the style sheet. */
 const NAME = 90;
+
+/** How many measures are kept at hand: 12 MB each for 12 layers of 512 tokens. */
+const KEPT = 3;
 
 /** A token is lit when it has this much of what the strongest has. */
 const LIT = 0.1;
@@ -54,7 +58,8 @@ export function stackView(hand: Hand, signal: AbortSignal): View {
   const pick = (focus: Focus, layer: number | null): void => {
     if (scene) choose(hand, scene.pane, focus, layer);
   };
-  const parts = build({ look, pick, scene: () => scene }, signal);
+  const scrolled = (): unknown => scene && shown && unroll(parts, scene, shown.strands);
+  const parts = build({ look, pick, scrolled, scene: () => scene }, signal);
   const strandsFor = (focus: Focus | null): Strands => {
     if (!scene) throw new Error("Nothing has been drawn yet.");
     const isKnown = shown !== null && same(shown.focus, focus);
@@ -70,7 +75,7 @@ export function stackView(hand: Hand, signal: AbortSignal): View {
       const before = scene;
       scene = arrange(parts, pane, depth, palette, before);
       // Another layer is another picture only for a token in focus.
-      if (scene.whole !== before?.whole) paint(parts.base, scene, scene.whole);
+      if (scene.whole !== before?.whole) paint(parts, "base", scene, scene.whole);
       return true;
     },
     highlight: (focus) => {
@@ -81,18 +86,22 @@ export function stackView(hand: Hand, signal: AbortSignal): View {
     legend: () => (shown ? legendOf(shown.strands) : []),
     describe: (focus) => describeMakeup(strandsFor(focus).makeup),
     standing: (focus) => standingIn(scene, strandsFor(focus)),
+    vectors: () => (scene ? vectorsOf(parts, scene, shown?.strands ?? scene.whole) : new Map()),
   };
 }
 
-/** Gathers the layers of a pane, and keeps them as long as the same are wanted. */
+/** Gathers the layers of a pane, and keeps those of the last few, for a reader who goes to and fro. */
 function keeper(): (pane: Pane) => Depth | null {
-  let kept: { key: unknown; depth: Depth } | null = null;
+  const kept = new Map<string, Depth>();
   return (pane) => {
     const { index, stream, measure, choice } = pane;
-    const key = [index, stream.name, measure.id, choice.heads, choice.words, choice.special];
-    if (kept && same(kept.key, key)) return kept.depth;
-    const depth = depthOf(pane);
-    kept = depth && { key, depth };
+    const { heads, words, special } = choice;
+    const key = JSON.stringify([index, stream.name, measure.id, heads, words, special]);
+    const depth = kept.get(key) ?? depthOf(pane);
+    if (!depth) return null;
+    kept.delete(key);
+    kept.set(key, depth);
+    if (kept.size > KEPT) kept.delete([...kept.keys()][0]);
     return depth;
   };
 }
@@ -161,17 +170,54 @@ function isAlike(one: Scene, other: Omit<Scene, "whole">): boolean {
   return one.depth === other.depth && same(facts(one), facts(other));
 }
 
-function paint(canvas: HTMLCanvasElement, scene: Scene, strands: Strands | null): void {
+/** Paint one of the sheets, as far as it is in sight and somewhat beyond. */
+function paint(parts: Parts, name: "base" | "top", scene: Scene, strands: Strands | null): void {
   const { lanes, width, palette, depth } = scene;
-  const height = lanes.rows * lanes.pitch;
-  const context = width > 0 ? sheet(canvas, width, height) : null;
+  const canvas = parts[name];
+  const stretch = stretchOf(parts, lanes);
+  const context = width > 0 ? sheet(canvas, width, stretch.bottom - stretch.top) : null;
   if (width > 0 && !context) {
     throw new Error("This browser refuses to draw on a canvas; the table still holds.");
   }
-  if (!strands) return;
+  canvas.style.top = `${HEADING + stretch.top}px`;
+  parts.painted[name] = stretch;
   const what = `${depth.measure.label} through the layers; the table says it in numbers`;
-  canvas.setAttribute("aria-label", what);
-  if (context) paintStrands(context, strands, lanes, palette);
+  if (name === "base") canvas.setAttribute("aria-label", what);
+  if (!context || !strands) return;
+  context.save();
+  context.translate(0, -stretch.top);
+  paintStrands(context, strands, lanes, palette, stretch);
+  context.restore();
+}
+
+/** What is in sight, and half as much before and after; all where that is not much more. */
+function stretchOf({ node }: Parts, { rows, pitch }: Lanes): Stretch {
+  const [whole, page] = [rows * pitch, node.clientHeight];
+  if (whole <= 2 * page) return { top: 0, bottom: whole };
+  const top = Math.min(whole - 2 * page, Math.max(0, Math.round(node.scrollTop - page / 2)));
+  return { top, bottom: top + 2 * page };
+}
+
+/** Paint on where the reader has scrolled beyond what was painted. */
+function unroll(parts: Parts, scene: Scene, strands: Strands): void {
+  const { node, painted } = parts;
+  const name = strands.makeup.about ? "top" : "base";
+  const { top, bottom } = painted[name];
+  const end = Math.min(scene.lanes.rows * scene.lanes.pitch, node.scrollTop + node.clientHeight);
+  if (node.scrollTop < top || end > bottom) paint(parts, name, scene, strands);
+}
+
+/** The same marks for a file: all tokens alike, or only what the token in focus is made of. */
+function vectorsOf({ base, top, painted }: Parts, { lanes, palette }: Scene, strands: Strands) {
+  const pen = recorder();
+  const isOwn = strands.makeup.about !== null;
+  const stretch = painted[isOwn ? "top" : "base"];
+  paintStrands(pen, strands, lanes, palette, stretch);
+  const marks = [`<g transform="translate(0 ${-stretch.top})">`, ...pen.marks(), "</g>"];
+  return new Map([
+    [base, isOwn ? [] : marks],
+    [top, isOwn ? marks : []],
+  ]);
 }
 
 /** Bring out what the token in focus is made of, and dim the rest. */
@@ -179,14 +225,15 @@ function bringOut(parts: Parts, scene: Scene, strands: Strands): void {
   const { about, parts: shares } = strands.makeup;
   entitle(parts, scene, strands);
   parts.base.classList.toggle("nv-faint", about !== null);
-  paint(parts.top, scene, about && strands);
+  if (about) reveal(parts, about.row, scene.lanes.pitch);
+  paint(parts, "top", scene, about && strands);
+  unroll(parts, scene, strands);
   const lit = litBy(shares);
   const gives = about?.side === "key";
   const nothing = about && new Set<number>();
   parts.keys.mark(gives ? about.row : null, about && !gives ? lit : nothing);
   parts.queries.mark(about && !gives ? about.row : null, gives ? lit : nothing);
   parts.names.replaceChildren(...namesFor(parts, scene, strands));
-  if (about) reveal(parts, about.row, scene.lanes.pitch);
 }
 
 /** Names in the middle of the picture, where no token stands beside and there is room for them. */

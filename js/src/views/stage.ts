@@ -25,6 +25,7 @@ export interface Scene {
 interface Reach {
   look(focus: Focus | null, layer: number | null): void;
   pick(focus: Focus, layer: number | null): void;
+  scrolled(): void;
   scene(): Scene | null;
 }
 
@@ -59,7 +60,10 @@ export function build(reach: Reach, signal: AbortSignal) {
   );
   const node = element("div", { class: "nv-figure nv-stack" }, remark, stage);
   pointingIn(field, reach, signal);
-  return { node, stage, titles, keys, queries, field, base, top, names, remark };
+  node.addEventListener("scroll", reach.scrolled, { signal, passive: true });
+  /** The stretch of the lanes that each sheet shows. */
+  const painted = { base: { top: 0, bottom: 0 }, top: { top: 0, bottom: 0 } };
+  return { node, stage, titles, keys, queries, field, base, top, names, remark, painted };
 }
 
 /** Let every place of the field stand for a token of a layer. */

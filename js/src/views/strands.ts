@@ -5,11 +5,14 @@ import { centre, type Lanes, ribbonsIn, widthOf, yardstick } from "../lanes";
 import { middle } from "../layout";
 import { type Makeup, partsApart } from "../makeup";
 import { paintRibbons } from "../paint";
+import type { Pen } from "../pen";
 import { headColour, type Palette } from "../scales";
 import { type Links, linksOf } from "../trace";
 
-/** How far to go in drawing; a canvas draws so many curves while a reader waits. */
-const ENOUGH = { share: 0.95, limit: 4000 };
+/** How far to go in drawing: so many curves a canvas draws while a reader waits; long ones take longer. */
+const SHARE = 0.95;
+const LIMIT = { short: 4000, long: 2400 };
+const LONG = 64;
 
 /** How solid a ribbon is; they cross, and the posts should stand out. */
 const SOLID = 0.5;
@@ -37,7 +40,8 @@ export interface Strands {
 export function strandsOf(makeup: Makeup, lanes: Lanes, threshold: number): Strands {
   const { trace, depth, about } = makeup;
   if (trace) {
-    const links = linksOf(trace, trace.nodes[0].length, { ...ENOUGH, least: threshold });
+    const limit = lanes.rows > LONG ? LIMIT.long : LIMIT.short;
+    const links = linksOf(trace, trace.nodes[0].length, { share: SHARE, limit, least: threshold });
     const width = widthOf(trace, links, lanes);
     return { makeup, links, width, unit: yardstick(width), apart: [] };
   }
@@ -46,24 +50,32 @@ export function strandsOf(makeup: Makeup, lanes: Lanes, threshold: number): Stra
   return { makeup, links: null, width: 0, unit: most(apart.map(most)), apart };
 }
 
-type Context = CanvasRenderingContext2D;
+/** A part of the lanes, from top to bottom, in pixels. */
+export interface Stretch {
+  top: number;
+  bottom: number;
+}
 
-/** Everything, with a dot for every token of every column. */
+/** Everything that reaches into a stretch, with a dot for every token of every column. */
 export function paintStrands(
-  context: Context,
+  context: Pen,
   strands: Strands,
   lanes: Lanes,
   palette: Palette,
+  stretch: Stretch,
 ): void {
   const { trace, depth } = strands.makeup;
   const colour = headColour(depth.head, palette);
   if (depth.way === "apart") paintApart(context, strands, lanes, colour, palette);
   if (!trace) return;
-  paintDots(context, lanes, palette);
+  paintDots(context, lanes, palette, stretch);
   strands.links?.layers.forEach((links, layer) => {
     const ends = { keys: trace.nodes[layer], queries: trace.nodes[layer + 1] };
     const span = { left: lanes.posts[layer], right: lanes.posts[layer + 1] };
-    paintRibbons(context, ribbonsIn(links, ends, lanes, strands.width), span, [colour], SOLID);
+    const ribbons = ribbonsIn(links, ends, lanes, strands.width).filter(({ from, to, width }) =>
+      touches(stretch, Math.min(from, to), Math.max(from, to), width),
+    );
+    paintRibbons(context, ribbons, span, [colour], SOLID);
   });
   context.fillStyle = colour;
   trace.nodes.forEach((masses, column) => {
@@ -71,16 +83,27 @@ export function paintStrands(
       const band = mass * strands.width;
       if (band < 0.5) return;
       const top = centre(row, band, lanes) - band / 2;
+      if (!touches(stretch, top, top + band)) return;
       context.fillRect(lanes.posts[column] - POST, top, 2 * POST, band);
     });
   });
 }
 
-function paintDots(context: Context, { posts, rows, pitch }: Lanes, { ink }: Palette): void {
+function touches({ top, bottom }: Stretch, from: number, to: number, around = 0): boolean {
+  return from - around / 2 < bottom && to + around / 2 > top;
+}
+
+function paintDots(
+  context: Pen,
+  { posts, rows, pitch }: Lanes,
+  { ink }: Palette,
+  { top, bottom }: Stretch,
+): void {
   context.globalAlpha = 0.25;
   context.fillStyle = ink;
+  const [first, last] = [Math.floor(top / pitch), Math.min(rows, Math.ceil(bottom / pitch))];
   for (const x of posts) {
-    for (let row = 0; row < rows; row++) {
+    for (let row = first; row < last; row++) {
       context.fillRect(x - DOT, middle(row, pitch) - DOT, 2 * DOT, 2 * DOT);
     }
   }
@@ -89,7 +112,7 @@ function paintDots(context: Context, { posts, rows, pitch }: Lanes, { ink }: Pal
 
 /** A bar for every key in every layer, from a line that they share. */
 function paintApart(
-  context: Context,
+  context: Pen,
   { apart, unit }: Strands,
   { posts, rows, pitch }: Lanes,
   colour: string,

@@ -30,6 +30,8 @@ export interface View {
   legend(): (string | HTMLElement)[];
   /** The picture in words, about the token in focus or on the whole. */
   describe(focus: Focus | null): Description;
+  /** The marks that its canvases show, as SVG, where they are better saved as such. */
+  vectors?(): Map<HTMLCanvasElement, string[]>;
   /** What each token gives, to name the changes between two measures; null where it says nothing. */
   standing?(focus: Focus | null): Standing | null;
 }
