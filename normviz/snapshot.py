@@ -106,7 +106,7 @@ def _page(flows: Sequence[Flow], hosts: Sequence[str]) -> str:
     more = f" and {len(flows) - 1} more" if len(flows) > 1 else ""
     return PAGE.format(
         policy=f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
-        "img-src blob: data:; base-uri 'none'; form-action 'none'",
+        "img-src data:; base-uri 'none'; form-action 'none'",
         title=as_text(f"normviz: {first}{more}"),
         style=style,
         hosts="\n".join(hosts),

@@ -16,7 +16,20 @@ def test_the_attention_benchmark_runs_on_a_small_shape():
     assert json.loads(row)["time"]["median"] > 0
 
 
+def test_the_benchmark_of_the_view_runs_on_a_small_text():
+    command = [sys.executable, "-W", "ignore", BENCHMARKS / "view.py", "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    tokens, row = done.stdout.strip().splitlines()[-1].split(" ", 1)
+    assert tokens == "24"
+    assert {"first", "layer", "measure", "head", "view stack"} <= set(json.loads(row))
+
+
 def test_the_kept_results_are_readable_and_name_their_machine():
     kept = json.loads((BENCHMARKS / "results" / "attention.json").read_text())
     assert set(kept["tokens"]) == {"128", "512"}
     assert {"torch", "transformers", "threads"} <= set(kept["machine"])
+
+
+def test_the_kept_times_of_the_view_are_those_of_the_goals():
+    kept = json.loads((BENCHMARKS / "results" / "view.json").read_text())
+    assert set(kept["milliseconds"]) == set(kept["goals"]) == {"128", "512"}

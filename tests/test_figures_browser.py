@@ -8,15 +8,17 @@ from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from browser import ink, opening, token
-from flows import NASTY, SENTENCE, random_flow
+from flows import NASTY, SENTENCE, random_flow, softmax
 from hosts import FLOW, TOKENS
 from matplotlib.image import imread
 from playwright.sync_api import TimeoutError as NothingCame
 from playwright.sync_api import expect
 from visits import Notebook, expect_drawn, visiting
 
+from normviz.arrays import from_arrays
 from normviz.choice import VIEWS
 from normviz.snapshot import page as html
 
@@ -49,9 +51,13 @@ def prose(root):
     return " ".join(" ".join(texts(root)).split())
 
 
+def inked(picture):
+    """How many pixels of a picture are not paper."""
+    return (picture[..., :3].min(axis=-1) < 0.9).sum()
+
+
 def share_of_ink(picture):
-    """How much of a picture is not paper."""
-    return (picture[..., :3].min(axis=-1) < 0.9).mean()
+    return inked(picture) / picture[..., 0].size
 
 
 def drawn(tab, root, tmp_path):
@@ -86,8 +92,7 @@ def test_what_is_shown_is_saved_as_svg_that_any_program_can_draw(show, tmp_path,
     seen = imread(io.BytesIO(tab.locator(".nv-gallery").screenshot()))
     picture = drawn(tab, root, tmp_path)
     assert picture.shape[0] <= seen.shape[0] + 24
-    inked = [(pixels[..., :3].min(axis=-1) < 0.9).sum() for pixels in (seen, picture)]
-    assert inked[1] == pytest.approx(inked[0], rel=0.25)
+    assert inked(picture) == pytest.approx(inked(seen), rel=0.25)
     expect(tab.locator(".nv-told")).to_have_text("saved")
 
 
@@ -123,6 +128,16 @@ def test_the_flow_has_as_many_ribbons_as_its_legend_says(show):
     assert widths == sorted(widths)
     assert not list(root.iter(f"{SVG}image"))
     assert len(list(root.iter(f"{SVG}rect"))) >= 4 * 6
+
+
+@pytest.mark.parametrize("choice", [{}, {"token": 2}], ids=["whole", "pinned"])
+def test_the_stack_has_as_many_ribbons_as_its_legend_says(show, choice):
+    tab = show(random_flow(), view="stack", layer=2, **choice)
+    legend = tab.locator(".nv-legend").inner_text()
+    drawn = int(re.search(r"(\d+) ribbons", legend).group(1))
+    root = figure(tab)
+    assert drawn == len(list(root.iter(f"{SVG}path")))
+    assert not list(root.iter(f"{SVG}image"))
 
 
 def test_a_pinned_token_is_saved_with_its_own_ribbons_only(show):
@@ -235,7 +250,25 @@ def test_a_part_that_is_in_sight_is_saved_as_such_and_nothing_moves(
     (note,) = [text for text in root.iter(f"{SVG}text") if "goes on beyond" in text.text]
     _, start, _, height = map(float, root.get("viewBox").split())
     assert float(note.get("y")) < start + height - 4
-    assert share_of_ink(drawn(tab, root, tmp_path)) > 0.01
+    papers = [rect for rect in root.iter(f"{SVG}rect") if rect.get("fill") == "#ffffff"]
+    assert len(papers) > 1  # what stays in place covers what goes by under it
+    seen = imread(io.BytesIO(scroller.screenshot()))
+    picture = drawn(tab, root, tmp_path)[: seen.shape[0]]
+    assert inked(picture) == pytest.approx(inked(seen), rel=0.2)
+
+
+def test_marks_far_from_the_pinned_token_are_saved_too(show, tmp_path):
+    weights = softmax(9 * np.eye(300)[None, None].repeat(2, axis=0))
+    flow = from_arrays(weights, ["."] * 300)
+    tab = show(flow, view="stack", layer=1, token=290)
+    scroller = tab.locator(".nv-figure")
+    scroller.evaluate("node => { node.scrollTop = 0; }")
+    root = figure(tab)
+    seen = imread(io.BytesIO(scroller.screenshot()))
+    picture = drawn(tab, root, tmp_path)[: seen.shape[0]]
+    middle = [pixels[50:, 200:-200] for pixels in (seen, picture)]
+    assert inked(middle[1]) == pytest.approx(inked(middle[0]), rel=0.1)
+    assert inked(middle[0]) > 100
 
 
 def test_a_zoomed_field_is_saved_as_it_is_zoomed(show):

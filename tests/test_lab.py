@@ -265,3 +265,28 @@ def test_a_notebook_that_is_loaded_again_shows_what_was_chosen_and_static_flows(
     expect(layer(lab.view(1))).to_have_value("2")
     expect_drawn(lab.view(1))
     expect_framed(lab.page)
+
+
+LARGE = """
+import normviz.widget
+normviz.widget.WHOLE, normviz.widget.MESSAGE = 0, 64
+large = flow.widget()
+large
+"""
+
+
+def test_numbers_that_are_not_sent_at_once_are_fetched_when_they_are_shown(opened):
+    notebook = opened("large", FLOW, LARGE, "print(len(large._data), large.layer)")
+    notebook.run_all()
+    view = notebook.view(1)
+    expect_drawn(view)
+    before = painted(view)
+    layer(view).select_option("2")
+    expect(view.locator(".nv-sentence").first).to_contain_text("Layer 2,")
+    painted(view, unlike=before)
+    for name in ("stack", "grid", "matrix", "profile"):
+        view.locator("[aria-label=view] button").get_by_text(name, exact=True).click()
+        expect(view.locator(".nv-waiting")).to_have_text("")
+        expect(view.locator(".nv-notice")).to_have_count(0)
+        expect(view.locator(".nv-sentence").first).not_to_be_empty()
+    notebook.says(2, "0 2")

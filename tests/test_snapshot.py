@@ -77,7 +77,7 @@ def test_the_policy_lets_in_the_two_inline_blocks_and_nothing_else():
 
     assert policy == (
         f"default-src 'none'; script-src 'sha256-{digest(blocks(text)[-1])}'; "
-        f"style-src 'sha256-{digest(style)}'; img-src blob: data:; base-uri 'none'; "
+        f"style-src 'sha256-{digest(style)}'; img-src data:; base-uri 'none'; "
         "form-action 'none'"
     )
 

@@ -2,7 +2,16 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fileName } from "../src/figure";
 import { fontsAfter, inkOf, inksIn } from "../src/figure/colour";
-import { broken, cut, joined, type Letter, type Line, spanOf, written } from "../src/figure/lines";
+import {
+  broken,
+  cut,
+  joined,
+  type Letter,
+  type Line,
+  placeBefore,
+  spanOf,
+  written,
+} from "../src/figure/lines";
 import { along, around, onPage, shared } from "../src/figure/place";
 import { paintBars, paintRibbons } from "../src/paint";
 import { recorder } from "../src/pen";
@@ -178,6 +187,22 @@ describe("lines of text", () => {
     ];
     expect(broken(marks)).toHaveLength(1);
     expect(spanOf(marks)).toMatchObject({ start: 0, end: 20 });
+  });
+
+  test("that a style sheet puts before others stand where the others leave room", () => {
+    const span = (start: number, end: number, row: number) => {
+      return { start, end, top: row * 20, bottom: row * 20 + 15 };
+    };
+    const dot = (boxes: ReturnType<typeof span>[], first: ReturnType<typeof span> | null) =>
+      placeBefore(" · ", 12, boxes, first);
+    expect(dot([span(30, 80, 0)], span(42, 80, 0))).toEqual({ text: " · ", span: span(30, 42, 0) });
+    const after = [span(90, 102, 0), span(0, 40, 1)];
+    expect(dot(after, span(0, 40, 1))).toEqual({ text: " · ", span: span(90, 102, 0) });
+    const within = [span(96, 100, 0), span(0, 48, 1)];
+    expect(dot(within, span(8, 48, 1))).toEqual({ text: "· ", span: span(0, 8, 1) });
+    expect(dot([span(5, 17, 0)], null).span).toEqual(span(5, 17, 0));
+    const tall = { start: 42, end: 60, top: -10, bottom: 25 };
+    expect(dot([span(30, 80, 0)], tall).span).toEqual(span(30, 42, 0));
   });
 
   test("are cut so that the ellipsis fits, at the end that is out of sight", () => {

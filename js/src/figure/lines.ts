@@ -65,6 +65,30 @@ function union(one: Span | null, other: Span): Span {
   };
 }
 
+/**
+ * Where a text stands that a style sheet puts before the `first` of an element's own.
+ *
+ * It has no place of its own: it is what an element's boxes have more than the text in them. Where
+ * a line breaks inside it, only its end is on the line of the first.
+ */
+export function placeBefore(
+  text: string,
+  width: number,
+  boxes: Span[],
+  first: Span | null,
+): { text: string; span: Span } {
+  const middle = ({ top, bottom }: Span) => (top + bottom) / 2;
+  const level = boxes.find(
+    (box) => first && Math.abs(middle(box) - middle(first)) < (box.bottom - box.top) / 2,
+  );
+  const room = first && level ? first.start - level.start : 0;
+  if (!first || !level || room < 1) {
+    return { text, span: { ...boxes[0], end: boxes[0].start + width } };
+  }
+  const isWhole = room > width - 1;
+  return { text: isWhole ? text : text.trimStart(), span: { ...level, end: first.start } };
+}
+
 const ELLIPSIS = "…";
 
 /** What is left of a line that is too long for its room, with an ellipsis `dots` wide. */

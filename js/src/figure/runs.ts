@@ -1,7 +1,7 @@
 /** The lines of text that an element shows, found on the page. */
 
 import { inkOf, inksIn } from "./colour";
-import { broken, cut, type Letter, type Line, type Look, spanOf } from "./lines";
+import { broken, cut, type Letter, type Line, type Look, placeBefore, spanOf } from "./lines";
 import { along, type Box, type Span } from "./place";
 
 /** What an element hands down to what is in it. */
@@ -34,13 +34,15 @@ export function linesOf(node: Text, setting: Setting): Line[] {
 /** What the style sheet puts before an element's own text. */
 export function linesBefore(element: Element, setting: Setting): Line[] {
   const text = /^"(.*)"$/.exec(getComputedStyle(element, "::before").content)?.[1];
-  const [rect] = element.getClientRects();
-  const look = text && rect ? lookOf(element, setting.opacity) : null;
+  const boxes = [...element.getClientRects()].map((rect) => along(rect, setting.isTurned));
+  const look = text && boxes.length > 0 ? lookOf(element, setting.opacity) : null;
   if (!text || !look) return [];
-  const { facts } = frameOf(element, setting.isTurned);
-  const { start, ...span } = along(rect, setting.isTurned);
-  const end = start + widthOf(text, element);
-  return [{ ...look, ...facts, text, span: { ...span, start, end } }];
+  const inside = document.createRange();
+  inside.selectNodeContents(element);
+  const [rect] = inside.getClientRects();
+  const first = rect ? along(rect, setting.isTurned) : null;
+  const found = placeBefore(text, widthOf(text, element), boxes, first);
+  return [{ ...look, ...frameOf(element, setting.isTurned).facts, ...found }];
 }
 
 function rangeOver(node: Text, from: number, to: number): Range {
