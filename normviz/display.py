@@ -12,7 +12,8 @@ from normviz.snapshot import as_text, page
 HEIGHT = 640
 """Pixels, enough for the controls and twenty tokens; a longer page scrolls inside its frame."""
 
-# The sandbox gives the page an origin of its own: it cannot reach the notebook around it.
+# The sandbox gives the page an origin of its own: it cannot reach the notebook around it, but it
+# may save its figure.
 FRAME = (
     '<iframe title="{title}" sandbox="allow-scripts allow-downloads" width="100%" height="{height}" '
     'style="border: 0" srcdoc="{page}"></iframe>'

@@ -79,10 +79,11 @@ def test_ipython_would_send_the_html_and_the_text():
     assert data == {"text/html": frame.html, "text/plain": repr(flow)}
 
 
-def test_the_frame_holds_the_page_and_nothing_but_scripts_are_allowed():
+def test_the_frame_holds_the_page_and_only_scripts_and_saving_are_allowed():
     flow = random_flow()
     found = re.fullmatch(
-        r'<iframe title="normviz: [^"]*" sandbox="allow-scripts" width="100%" height="700" '
+        r'<iframe title="normviz: [^"]*" sandbox="allow-scripts allow-downloads" '
+        r'width="100%" height="700" '
         r'style="border: 0" srcdoc="([^"<>]*)"></iframe>',
         flow.frame(layer=1, height=700).html,
     )
