@@ -15,7 +15,8 @@ HEIGHT = 640
 # The sandbox gives the page an origin of its own: it cannot reach the notebook around it, but it
 # may save its figure.
 FRAME = (
-    '<iframe title="{title}" sandbox="allow-scripts allow-downloads" width="100%" height="{height}" '
+    '<iframe title="{title}" sandbox="allow-scripts allow-downloads" '
+    'width="100%" height="{height}" '
     'style="border: 0" srcdoc="{page}"></iframe>'
 )
 
