@@ -14,13 +14,14 @@ from normviz.axes import Said
 from normviz.capture import Heard, capture
 from normviz.capture.loan import evaluating
 from normviz.capture.state import implementation
-from normviz.catalog import DEFAULT, chosen
+from normviz.catalog import DEFAULT
 from normviz.collect import gathered
 from normviz.errors import BadInput
 from normviz.flow import Flow
 from normviz.inputs import Prepared, has_encoder
-from normviz.measures.layer import Measured, Passed, Reducer
+from normviz.measures.layer import Reducer
 from normviz.models import Loaded, resolve
+from normviz.options import Options
 from normviz.progress import counting
 from normviz.receipt import Receipt
 from normviz.targets import continued, generated, translated
@@ -40,6 +41,8 @@ def analyze(
     heads: Collection[int] | None = None,
     dtype: str | torch.dtype | None = None,
     truncate: bool = False,
+    memory: float | None = None,
+    biases: str = "source",
 ) -> Flow:
     """Run a model once on a text, and measure what its attention moved.
 
@@ -61,13 +64,19 @@ def analyze(
     inputs
         Ready model inputs of any modality, instead of `text`.
     measures
-        Ids from the catalog, or `"all"`.
+        Ids from the catalog, or `"all"`. The first four cost next to nothing; the rungs of the
+        ladder from `feed-forward` on cost about as many passes as there are tokens.
     layers, heads
         Which layers and heads to keep, numbered from 0; all by default.
     dtype
         The precision to run in, such as `"float64"`.
     truncate
         Cut a text that is too long instead of refusing it.
+    memory
+        How many bytes the ladder's vectors may take; by default a share of what is free.
+    biases
+        What a bias is to an activation: a `"source"` among others, whose part grows and shrinks
+        like any other, or a `"constant"`, so that only tokens are followed. Both add up.
 
     Returns
     -------
@@ -79,28 +88,22 @@ def analyze(
     NormvizError
         One of its kinds, saying what was found, what was wanted and what to do.
     """
-    wanted = chosen(measures)
+    options = Options.asked(measures, layers, heads, memory, biases)
     if text is None and inputs is None and isinstance(tokenizer, str):
         text, tokenizer = tokenizer, None
     loaded = resolve(model, tokenizer, dtype=dtype)
     prepared = _prepared(loaded, text, pair, inputs, truncate=truncate)
-    return _one(loaded, _finished(prepared, target, generate), wanted, layers, heads)
+    return _one(loaded, _finished(prepared, target, generate), options)
 
 
-def _one(
-    loaded: Loaded,
-    prepared: Prepared,
-    measures: tuple[str, ...],
-    layers: Collection[int] | None,
-    heads: Collection[int] | None,
-) -> Flow:
+def _one(loaded: Loaded, prepared: Prepared, options: Options) -> Flow:
     if prepared.batch != 1:
         raise BadInput(
             f"The inputs hold {prepared.batch} sequences.",
             "analyze takes one.",
             "Use normviz.analyze_many for several.",
         )
-    return next(_flows(loaded, prepared, measures, layers, heads))
+    return next(_flows(loaded, prepared, options))
 
 
 def analyze_many(
@@ -114,17 +117,20 @@ def analyze_many(
     heads: Collection[int] | None = None,
     dtype: str | torch.dtype | None = None,
     truncate: bool = False,
+    memory: float | None = None,
+    biases: str = "source",
 ) -> Iterator[Flow]:
     """Analyse texts in padded batches; yields one flow for each, in order, padding dropped.
 
     Takes what `analyze` takes; `texts` may be any iterable, and is read as the flows are asked for.
+    Above attention, texts are run one by one.
     """
-    wanted = chosen(measures)
+    options = Options.asked(measures, layers, heads, memory, biases)
     loaded = resolve(model, tokenizer, dtype=dtype)
     waiting = iter(texts)
-    while batch := list(islice(waiting, batch_size)):
+    while batch := list(islice(waiting, 1 if options.one_by_one else batch_size)):
         prepared = room.from_texts(loaded.model, loaded.tokenizer, batch, truncate=truncate)
-        for flow, text in zip(_flows(loaded, prepared, wanted, layers, heads), batch, strict=True):
+        for flow, text in zip(_flows(loaded, prepared, options), batch, strict=True):
             yield Flow(flow.streams, flow.receipt, text)
 
 
@@ -178,39 +184,41 @@ def _finished(prepared: Prepared, target: str | None, generate: int) -> Prepared
     )
 
 
-def _flows(
-    loaded: Loaded,
-    prepared: Prepared,
-    measures: tuple[str, ...],
-    layers: Collection[int] | None,
-    heads: Collection[int] | None,
-) -> Iterator[Flow]:
+def _flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flow]:
     attention = implementation(loaded.model)
     sides = {side: (lambda n, side=side: prepared.real(side, n)) for side in ("encoder", "decoder")}
-    reducer = Reducer(measures, layers=layers, heads=heads, real=sides)
+    reducer = Reducer(
+        options.measures,
+        layers=options.layers,
+        heads=options.heads,
+        real=sides,
+        memory=options.memory,
+        biases=options.biases,
+    )
     with counting("attention layers", _layer_count(loaded.model)) as step:
 
-        def measured(heard: Heard) -> Measured | Passed:
-            found = reducer(heard)
+        def measured(heard: Heard) -> None:
+            reducer(heard)
             step()
-            return found
 
-        passed = capture(loaded.model, prepared.for_forward(), measured)
-    rows = gathered(passed, prepared, layers)
+        layered = reducer.layered if reducer.rungs else None
+        capture(loaded.model, prepared.for_forward(), measured, layered)
+    rows = gathered(reducer.results, prepared, options.layers)
     first = next(loaded.model.parameters(), None)
     fingerprint = prepared.fingerprint()
-    for streams, checks, notes in rows:
+    for row in rows:
         receipt = Receipt(
-            checks=checks,
+            checks=row.checks,
+            rungs=row.rungs,
             model=loaded.name,
             attention=attention,
             dtype=str(getattr(first, "dtype", "none")).removeprefix("torch."),
             device=str(getattr(first, "device", "none")),
             inputs=fingerprint,
             versions=versions(),
-            notes=prepared.notes + notes,
+            notes=prepared.notes + row.notes,
         )
-        yield Flow(streams, receipt, prepared.title)
+        yield Flow(row.streams, receipt, prepared.title)
 
 
 def _layer_count(model: Any) -> int | None:
@@ -227,10 +235,10 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in names} | {"python": platform.python_version()}
 
 
-def check(model: Any, tokenizer: Any = None) -> Flow:
+def check(model: Any, tokenizer: Any = None, *, measures: str | Iterable[str] = DEFAULT) -> Flow:
     """The flow of a short text (and its target) through a model, for its receipt's sake."""
     text, answer = "The quick brown fox jumps over the lazy dog.", "It runs."
     loaded = resolve(model, tokenizer)
     prepared = _prepared(loaded, text, None, None, truncate=False)
     target = answer if has_encoder(loaded.model) else None
-    return _one(loaded, _finished(prepared, target, 0), DEFAULT, None, None)
+    return _one(loaded, _finished(prepared, target, 0), Options.asked(measures))

@@ -18,6 +18,11 @@ class Measure:
     meaning: str
 
 
+def _rung(name: str, label: str, source: str, meaning: str) -> Measure:
+    """A measure of whole vectors, all heads together."""
+    return Measure(name, label, ("layer", "query", "key"), source, meaning)
+
+
 _ALL = (
     Measure(
         "weight",
@@ -47,10 +52,61 @@ _ALL = (
         "Kobayashi et al. 2020, 2021",
         "the length of what each key gives through all heads together",
     ),
+    _rung(
+        "attention-residual",
+        "+ residual",
+        "Kobayashi et al. 2021",
+        "what each key gives, with what the token was before",
+    ),
+    _rung(
+        "attention-block",
+        "+ LayerNorm",
+        "Kobayashi et al. 2021",
+        "what each key gives, after the norm that follows",
+    ),
+    _rung(
+        "feed-forward",
+        "through FF",
+        "Kobayashi et al. 2024",
+        "what each key gives through the feed-forward block",
+    ),
+    _rung(
+        "feed-forward-residual",
+        "+ residual 2",
+        "Kobayashi et al. 2024",
+        "what each key gives through the feed-forward block and past it",
+    ),
+    _rung(
+        "layer",
+        "whole layer",
+        "Kobayashi et al. 2024",
+        "what each key gives to the layer's output",
+    ),
 )
 
 MEASURES = {measure.id: measure for measure in _ALL}
-DEFAULT = tuple(MEASURES)
+DEFAULT = ("weight", "value-norm", "weighted-norm", "attention")
+"""The measures that cost next to nothing."""
+LADDER = (
+    "attention",
+    "attention-residual",
+    "attention-block",
+    "feed-forward",
+    "feed-forward-residual",
+    "layer",
+)
+"""The rungs from attention to the whole layer: each takes in one more component."""
+READINGS: dict[str, tuple[Axis, ...]] = {
+    "along": ("layer", "query", "key"),
+    "mixing": ("layer", "query"),
+}
+"""What is kept of every rung besides its lengths; see `Stream.reading`."""
+
+
+def axes_of(name: str) -> tuple[Axis, ...]:
+    """The axes of a measure, or of a reading such as `mixing:layer`."""
+    kind, _, rung = name.partition(":")
+    return READINGS[kind] if rung and kind in READINGS else MEASURES[name].axes
 
 
 def one_of(name: object, names: Iterable[object], kind: str) -> None:

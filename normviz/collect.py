@@ -2,25 +2,33 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import fields
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from normviz.axes import SIDES, STREAMS, Array, StreamName
-from normviz.catalog import MEASURES, one_of
+from normviz.catalog import axes_of, one_of
 from normviz.errors import NotFinite, UnsupportedModel
 from normviz.inputs import Prepared
 from normviz.measures.checks import Checks
+from normviz.measures.ladder import Climbed
 from normviz.measures.layer import Measured, Passed
-from normviz.receipt import TOLERANCE, LayerCheck
+from normviz.receipt import TOLERANCE, LayerCheck, RungCheck
 from normviz.stream import Layers, Stream
 from normviz.tokens import Tokens
 
-Row = tuple[dict[str, Stream], tuple[LayerCheck, ...], tuple[str, ...]]
-"""What belongs to one text: its streams, its checks, and notes for its receipt."""
+
+@dataclass(frozen=True)
+class Row:
+    """What belongs to one text: its streams, and for its receipt checks and notes."""
+
+    streams: dict[str, Stream]
+    checks: tuple[LayerCheck, ...]
+    rungs: tuple[RungCheck, ...]
+    notes: tuple[str, ...]
 
 
 def gathered(
@@ -42,6 +50,7 @@ def gathered(
 def _row(by_stream: dict[StreamName, list[Measured]], prepared: Prepared, row: int) -> Row:
     streams: dict[str, Stream] = {}
     checks: list[LayerCheck] = []
+    rungs: list[RungCheck] = []
     notes: list[str] = []
     for name, items in by_stream.items():
         if not items:
@@ -51,8 +60,22 @@ def _row(by_stream: dict[StreamName, list[Measured]], prepared: Prepared, row: i
         actual = _causal(name, items, plain, others=sum(map(bool, by_stream.values())) - 1)
         checks += [_check(actual, i, p) for i, p in zip(items, plain, strict=True)]
         streams[actual] = _stream(actual, items, prepared, row)
-        notes += _remarks(items)
-    return streams, tuple(checks), tuple(notes)
+        rungs += [check for item in items for check in _rung_checks(actual, item)]
+        notes += [*_remarks(items), *_coinciding(streams[actual])]
+    return Row(streams, tuple(checks), tuple(rungs), tuple(notes))
+
+
+def _rung_checks(name: StreamName, item: Measured) -> Iterator[RungCheck]:
+    climbed = item.climbed
+    for rung, error in () if climbed is None else climbed.errors.items():
+        share = climbed.sourceless[rung]  # type: ignore[union-attr]
+        yield RungCheck(name, item.layer, rung, climbed.dtype, error, share)  # type: ignore[union-attr]
+
+
+def _coinciding(stream: Stream) -> Iterator[str]:
+    """Which rungs are one and the same here."""
+    for above, below in stream.same.items():
+        yield f"{stream.name}: {above} is {below}, because no norm follows that sum"
 
 
 def _remarks(items: list[Measured]) -> Iterator[str]:
@@ -120,10 +143,39 @@ def _stream(name: StreamName, items: list[Measured], prepared: Prepared, row: in
     same = query_side == key_side and first.lengths["query"] == first.lengths["key"]
     keys = queries if same else _side(prepared, key_side, first, "key", row)
     stored = {
-        measure: Layers(_numpy(item, measure, row) for item in items) for measure in first.numbers
+        measure: Layers(_numpy(item, measure, item.numbers, row) for item in items)
+        for measure in first.numbers
     }
+    coinciding, rungs = _laddered(items, row)
+    readings = {name: rungs.pop(name) for name in tuple(rungs) if ":" in name}
     layers = tuple(item.layer for item in items)
-    return Stream(name, queries, keys, layers, first.heads, stored)
+    return Stream(name, queries, keys, layers, first.heads, stored | rungs, readings, coinciding)
+
+
+def _laddered(items: list[Measured], row: int) -> tuple[dict[str, str], dict[str, Layers]]:
+    """Which rungs coincide in every layer, and the numbers of those that every layer has."""
+    climbed = [item.climbed for item in items if item.climbed is not None]
+    if not climbed:
+        return {}, {}
+    same = {n: b for n, b in climbed[0].same.items() if all(c.same.get(n) == b for c in climbed)}
+    numbers = [_filled(c) for c in climbed]
+    held = [name for name in numbers[0] if all(name in n for n in numbers)]
+    kept = [name for name in held if name.rpartition(":")[2] not in same]
+    return same, {
+        name: Layers(_numpy(i, name, n, row) for i, n in zip(items, numbers, strict=True))
+        for name in kept
+    }
+
+
+def _filled(climbed: Climbed) -> dict[str, Tensor]:
+    """A layer's numbers, those of coinciding rungs under both names."""
+    twice = {
+        name.replace(below, above): numbers
+        for above, below in climbed.same.items()
+        for name, numbers in climbed.numbers.items()
+        if name.rpartition(":")[2] == below
+    }
+    return climbed.numbers | twice
 
 
 def _side(prepared: Prepared, side: str, item: Measured, axis: str, row: int) -> Tokens:
@@ -137,11 +189,11 @@ def _places(real: Tensor) -> Tensor:
     return torch.nonzero(real)[:, 0]
 
 
-def _numpy(item: Measured, measure: str, row: int) -> Array:
+def _numpy(item: Measured, measure: str, held: Mapping[str, Tensor], row: int) -> Array:
     """One text's numbers of a measure, without padding, as float32 on the host."""
-    numbers = item.numbers[measure][row]
+    numbers = held[measure][row]
     for axis, real in (("query", item.queries), ("key", item.keys)):
-        axes = MEASURES[measure].axes[1:]
+        axes = axes_of(measure)[1:]
         if real is not None and axis in axes:
             numbers = numbers.index_select(axes.index(axis), _places(real[row]))
     array = numbers.to("cpu", torch.float32).contiguous().numpy()

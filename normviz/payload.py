@@ -14,6 +14,7 @@ from normviz.catalog import MEASURES, one_of
 from normviz.coding import PRECISIONS
 from normviz.counterparts import counterparts
 from normviz.flow import Flow
+from normviz.receipt import Receipt
 from normviz.stream import Stream
 from normviz.tiles import Tile, names, tile
 
@@ -72,12 +73,12 @@ def _about(flow: Flow, precision: str) -> dict[str, Any]:
         "title": flow.title,
         "model": receipt.model,
         "measures": [asdict(MEASURES[name]) for name in flow.measures],
-        "streams": [_about_stream(stream) for stream in flow.streams.values()],
+        "streams": [_about_stream(stream, receipt) for stream in flow.streams.values()],
         "receipt": {"ok": receipt.ok, "headline": receipt.headline(), "text": text},
     }
 
 
-def _about_stream(stream: Stream) -> dict[str, Any]:
+def _about_stream(stream: Stream, receipt: Receipt) -> dict[str, Any]:
     return {
         "name": stream.name,
         "queries": asdict(stream.queries),
@@ -86,4 +87,7 @@ def _about_stream(stream: Stream) -> dict[str, Any]:
         "heads": stream.heads,
         "measures": stream.measures,
         "multiplied": [name for name in stream.measures if name not in stream.stored],
+        "readings": list(stream.readings),
+        "same": dict(stream.same),
+        "sourceless": receipt.sourceless(stream.name, stream.layers),
     }

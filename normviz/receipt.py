@@ -1,6 +1,6 @@
 """What was checked about a flow, and how well it held."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -67,6 +67,30 @@ class LayerCheck:
 
 
 @dataclass(frozen=True)
+class RungCheck:
+    """One rung of one layer's ladder: do its parts add up to the model's own vectors?"""
+
+    stream: str
+    layer: int
+    rung: str
+    dtype: str
+    """The least exact type that any number on the way was held in."""
+    error: float
+    sourceless: float
+    """The share of the vectors that comes from no token: biases, and what becomes of them."""
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What does not hold here, in words; empty when all is well."""
+        allowed = TOLERANCE[self.dtype]
+        missed = (
+            f"{self.stream} layer {self.layer}: on the rung {self.rung!r} the parts miss the "
+            f"model's own vectors by {self.error:.1e} (allowed {allowed:.0e} in {self.dtype})"
+        )
+        return () if self.error <= allowed else (missed,)
+
+
+@dataclass(frozen=True)
 class Receipt:
     """The proof that travels with every flow."""
 
@@ -80,11 +104,14 @@ class Receipt:
     """A hash of the model's inputs."""
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    rungs: tuple[RungCheck, ...] = ()
+    """The ladder's checks, where it was asked for."""
 
     @property
     def failures(self) -> tuple[str, ...]:
         """Everything that does not hold, in words."""
-        return tuple(failure for check in self.checks for failure in check.failures)
+        every: tuple[LayerCheck | RungCheck, ...] = (*self.checks, *self.rungs)
+        return tuple(failure for check in every for failure in check.failures)
 
     @property
     def ok(self) -> bool:
@@ -95,7 +122,18 @@ class Receipt:
     def error(self) -> float | None:
         """The largest relative error of any layer; None where the parts were not checked."""
         errors = [check.error for check in self.checks if check.error is not None]
+        errors += [check.error for check in self.rungs]
         return max(errors) if errors else None
+
+    def sourceless(self, stream: str, layers: Sequence[int]) -> dict[str, list[float]]:
+        """For each rung of a stream: the share that comes from no token, by layer."""
+        found: dict[str, dict[int, float]] = {}
+        for check in self.rungs:
+            if check.stream == stream:
+                found.setdefault(check.rung, {})[check.layer] = float(f"{check.sourceless:.4g}")
+        return {
+            rung: [by[n] for n in layers] for rung, by in found.items() if by.keys() >= {*layers}
+        }
 
     def headline(self) -> str:
         """The receipt in one line."""
@@ -109,7 +147,8 @@ class Receipt:
 
     def __str__(self) -> str:
         """The whole receipt as a table for a terminal."""
-        return "\n".join([self.headline(), "", *self._facts(), "", *self._table()])
+        parts = [self.headline(), "", *self._facts(), "", *self._table()]
+        return "\n".join([*parts, "", *self._ladder()] if self.rungs else parts)
 
     __repr__ = __str__
 
@@ -137,6 +176,13 @@ class Receipt:
             )
         return rows
 
+    def _ladder(self) -> list[str]:
+        rows = ["stream   layer     error    bias   dtype     rung"]
+        for c in self.rungs:
+            numbers = f"{c.error:>8.1e}  {c.sourceless:>6.1%}"
+            rows.append(f"{c.stream:<8} {c.layer:>5}  {numbers}   {c.dtype:<8}  {c.rung}")
+        return rows
+
     def to_dict(self) -> dict[str, Any]:
         """The receipt as plain values, for a file or the view."""
         return asdict(self)
@@ -145,4 +191,6 @@ class Receipt:
     def from_dict(cls, plain: Mapping[str, Any]) -> "Receipt":
         """The receipt that `to_dict` wrote."""
         checks = tuple(LayerCheck(**check) for check in plain["checks"])
-        return cls(**{**plain, "checks": checks, "notes": tuple(plain["notes"])})
+        rungs = tuple(RungCheck(**check) for check in plain.get("rungs", ()))
+        rest = {"checks": checks, "rungs": rungs, "notes": tuple(plain["notes"])}
+        return cls(**{**plain, **rest})

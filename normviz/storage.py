@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from normviz.axes import Array
-from normviz.catalog import MEASURES
+from normviz.catalog import axes_of
 from normviz.errors import BadFile, NormvizError
 from normviz.files import atomically
 from normviz.flow import Flow
@@ -49,7 +49,7 @@ def save(flow: Flow, path: str | Path) -> Path:
     with atomically(place) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
         _put(archive, DESCRIPTION, json.dumps(_described(flow), ensure_ascii=False).encode())
         for stream in flow.streams.values():
-            for measure, layers in stream.stored.items():
+            for measure, layers in (*stream.stored.items(), *stream.readings.items()):
                 for number, array in zip(stream.layers, layers, strict=True):
                     numbers = np.ascontiguousarray(array, dtype="<f4")
                     _put(archive, _member(stream.name, measure, number), numbers.data.cast("B"))
@@ -63,7 +63,7 @@ def _put(archive: zipfile.ZipFile, name: str, data: bytes | memoryview) -> None:
 
 
 def _member(stream: str, measure: str, layer: int) -> str:
-    return f"{stream}/{measure}/{layer}.f4"
+    return f"{stream}/{measure.replace(':', '-of-')}/{layer}.f4"
 
 
 def _described(flow: Flow) -> dict[str, Any]:
@@ -79,6 +79,8 @@ def _described(flow: Flow) -> dict[str, Any]:
                 "layers": stream.layers,
                 "heads": stream.heads,
                 "measures": list(stream.stored),
+                "readings": list(stream.readings),
+                "same": dict(stream.same),
             }
             for name, stream in flow.streams.items()
         },
@@ -147,13 +149,15 @@ def _stream(archive: zipfile.ZipFile, name: str, plain: Mapping[str, Any]) -> St
     queries, keys = (_tokens(plain[side]) for side in ("queries", "keys"))
     layers, heads = tuple(plain["layers"]), tuple(plain["heads"])
     sizes = {"head": len(heads), "query": len(queries), "key": len(keys)}
-    stored = {}
-    for measure in plain["measures"]:
-        shape = tuple(sizes[axis] for axis in MEASURES[measure].axes[1:])
-        stored[measure] = Layers(
+    held: dict[str, Layers] = {}
+    for measure in (*plain["measures"], *plain.get("readings", ())):
+        shape = tuple(sizes[axis] for axis in axes_of(measure)[1:])
+        held[measure] = Layers(
             _numbers(archive, _member(name, measure, layer), shape) for layer in layers
         )
-    return Stream(name, queries, keys, layers, heads, stored)  # type: ignore[arg-type]
+    readings = {measure: held.pop(measure) for measure in plain.get("readings", ())}
+    same = dict(plain.get("same", {}))
+    return Stream(name, queries, keys, layers, heads, held, readings, same)  # type: ignore[arg-type]
 
 
 def _tokens(plain: Mapping[str, list[Any]]) -> Tokens:

@@ -1,14 +1,14 @@
 """One kind of attention of a model, measured: its tokens, layers, heads and numbers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import overload
 
 import numpy as np
 
 from normviz.axes import Array, StreamName
-from normviz.catalog import MEASURES, one_of
+from normviz.catalog import MEASURES, axes_of, one_of
 from normviz.errors import BadArrays
 from normviz.tokens import Tokens
 
@@ -57,12 +57,17 @@ class Stream:
     heads: tuple[int, ...]
     """The heads held, numbered from 0 as in the model."""
     stored: Mapping[str, Layers]
+    readings: Mapping[str, Layers] = field(default_factory=dict)
+    """What else is known of the rungs of the ladder, such as `mixing:layer`."""
+    same: Mapping[str, str] = field(default_factory=dict)
+    """Measures that are others under a second name: rungs that coincide in this model."""
 
     def __post_init__(self) -> None:
         """Check every array against the axes the catalog gives it, and lock it."""
-        for name, layers in self.stored.items():
+        for name in self.stored:
             one_of(name, MEASURES, "measure")
-            axes = MEASURES[name].axes[1:]
+        for name, layers in (*self.stored.items(), *self.readings.items()):
+            axes = axes_of(name)[1:]
             wanted = tuple(self.size(axis) for axis in axes)
             for array in layers:
                 if array.shape != wanted or array.dtype != np.float32:
@@ -78,7 +83,8 @@ class Stream:
                     f"The stream has {len(self.layers)}.",
                     "Give one array for each layer.",
                 )
-        object.__setattr__(self, "stored", MappingProxyType(dict(self.stored)))
+        for locked in ("stored", "readings", "same"):
+            object.__setattr__(self, locked, MappingProxyType(dict(getattr(self, locked))))
 
     def size(self, axis: str) -> int:
         """How long an axis is here."""
@@ -95,21 +101,42 @@ class Stream:
 
     def __getitem__(self, measure: str) -> Array:
         """A measure as a float32 array with the axes the catalog names."""
-        one_of(measure, self.measures, "measure")
+        measure = self._known(measure)
         if measure in self.stored:
             return self.stored[measure].joined()
         return np.stack([self.at(measure, layer) for layer in self.layers])
 
     def at(self, measure: str, layer: int) -> Array:
-        """A measure in one layer, numbered as in the model."""
-        one_of(measure, self.measures, "measure")
+        """A measure (or a reading, such as `mixing:layer`) in one layer, as the model counts."""
         one_of(layer, self.layers, "layer")
         index = self.layers.index(layer)
+        if measure in self.readings:
+            return self.readings[measure][index]
+        measure = self._known(measure)
         if measure in self.stored:
             return self.stored[measure][index]
         weight, norm = self.stored["weight"][index], self.stored["value-norm"][index]
         product: Array = weight * norm[:, None, :]
         return product
+
+    def _known(self, measure: str) -> str:
+        """A measure's own name, or the one it is held under; anything else is refused."""
+        name = self.same.get(measure, measure)
+        one_of(name, self.measures, "measure")
+        return name
+
+    def reading(self, kind: str, rung: str) -> Array:
+        """What else is known of a rung of the ladder.
+
+        `mixing` [layer query]: which part of each token's vector comes from other tokens; the
+        length of the sum over the context, over that plus the length of the token's own part
+        (Kobayashi et al. 2021, eq. 18).
+        `along` [layer query key]: how far each part points along the whole vector; parts that
+        point against it are negative, and are cancelled by others.
+        """
+        name = f"{kind}:{self.same.get(rung, rung)}"
+        one_of(name, self.readings, "reading")
+        return self.readings[name].joined()
 
     def __iter__(self) -> Iterator[str]:
         """The ids of the measures held."""
@@ -117,7 +144,7 @@ class Stream:
 
     def __contains__(self, measure: object) -> bool:
         """Whether a measure is held."""
-        return measure in self.measures
+        return measure in self.measures or measure in self.same
 
     @property
     def tokens(self) -> Tokens:
@@ -147,10 +174,11 @@ class Stream:
         for layer in layers:
             one_of(layer, self.layers, "layer")
         places = [self.layers.index(layer) for layer in layers]
-        stored = {
-            name: Layers(arrays[place] for place in places) for name, arrays in self.stored.items()
-        }
-        return replace(self, layers=layers, stored=stored)
+        stored, readings = (
+            {name: Layers(arrays[place] for place in places) for name, arrays in held.items()}
+            for held in (self.stored, self.readings)
+        )
+        return replace(self, layers=layers, stored=stored, readings=readings)
 
     def words(self) -> "Stream":
         """The same stream between words: keys are added up, queries averaged, ‖f(x)‖ averaged."""
@@ -166,7 +194,13 @@ class Stream:
                 mean = from_key / from_key.sum(axis=0)
                 merged[name] = Layers(layer @ mean for layer in values)
         return Stream(
-            self.name, self.queries.merged(), self.keys.merged(), self.layers, self.heads, merged
+            self.name,
+            self.queries.merged(),
+            self.keys.merged(),
+            self.layers,
+            self.heads,
+            merged,
+            same=self.same,
         )
 
     def __repr__(self) -> str:

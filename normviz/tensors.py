@@ -1,5 +1,6 @@
 """The tensor types of the model wing, made of the axis words; each says who makes it."""
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
@@ -20,3 +21,8 @@ Gram = Float[Tensor, "head another batch key"]
 
 Real = Bool[Tensor, "batch position"]
 """Which positions hold a token and not padding; made by `inputs`."""
+
+
+def at_least_single(tensor: Tensor) -> Tensor:
+    """The tensor in single precision or better: norms of halves are accumulated in float32."""
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))

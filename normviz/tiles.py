@@ -2,6 +2,7 @@
 
 `0/encoder/weight/3/all` is the first flow's α in layer 3, all heads [head query key]; instead of
 `all` there may be `sum`, the heads added up [query key], or the number of one head.
+`0/encoder/along:layer/3/all` is a reading of a rung; see `Stream.reading`.
 `0/encoder/weight/overview` is every layer and head at once: small pictures, and what it takes to
 compare layers and heads without their numbers.
 """
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from normviz.axes import Array
-from normviz.catalog import MEASURES, one_of
+from normviz.catalog import MEASURES, axes_of, one_of
 from normviz.coding import Coded, decode, encode
 from normviz.errors import NormvizError, NotFinite, UnknownName
 from normviz.flow import Flow
@@ -41,7 +42,7 @@ def names(flows: Sequence[Flow]) -> Iterator[str]:
     """Every tile of a whole payload: what the streams store, and each measure's overview."""
     for index, flow in enumerate(flows):
         for stream in flow.streams.values():
-            for measure in stream.stored:
+            for measure in (*stream.stored, *stream.readings):
                 for layer in stream.layers:
                     yield f"{index}/{stream.name}/{measure}/{layer}/all"
             for measure in stream.measures:
@@ -59,8 +60,8 @@ def tile(flows: Sequence[Flow], name: str, precision: str) -> Tile:
     try:
         index, stream_name, measure, *rest = name.split("/")
         stream = flows[int(index)].stream(stream_name)
-        one_of(measure, stream.measures, "measure")
-        if rest == ["overview"]:
+        one_of(measure, (*stream.measures, *stream.readings), "measure")
+        if rest == ["overview"] and measure in stream.measures:
             return _overview(name, stream, measure, precision)
         layer, heads = rest
         values = _heads(_finite(stream, measure, int(layer)), stream, measure, heads)
@@ -82,7 +83,7 @@ def _tile(name: str, values: Array, precision: str, about: dict[str, Any]) -> Ti
 
 
 def _heads(values: Array, stream: Stream, measure: str, heads: str) -> Array:
-    if heads == "all" or "head" not in MEASURES[measure].axes:
+    if heads == "all" or "head" not in axes_of(measure):
         return values
     if heads == "sum":
         added: Array = values.sum(axis=0)

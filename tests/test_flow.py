@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from normviz import Flow, Tokens, analyze, from_arrays
+from normviz.catalog import DEFAULT, MEASURES
 from normviz.errors import UnknownName
 
 
@@ -91,9 +92,8 @@ def test_layers_and_heads_are_chosen_and_keep_their_numbers(demo):
 def test_only_what_was_asked_for_is_kept(demo):
     flow = analyze(*demo, "A cat.", measures=["value-norm"])
     assert flow.measures == ("value-norm",)
-    assert analyze(*demo, "A cat.", measures="all").measures == (
-        "weight", "value-norm", "weighted-norm", "attention",
-    )  # fmt: skip
+    assert analyze(*demo, "A cat.").measures == DEFAULT
+    assert analyze(*demo, "A cat.", measures="all").measures == tuple(MEASURES)
 
 
 def test_words_add_up_over_keys_and_average_over_queries():

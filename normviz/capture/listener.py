@@ -16,15 +16,15 @@ from torch import Tensor, nn
 
 from normviz.axes import StreamName
 from normviz.capture import products, registry
+from normviz.capture.layers import Taped, taping
 from normviz.capture.loan import attending, evaluating
-from normviz.capture.products import storage
+from normviz.capture.products import ELSEWHERE, storage
 from normviz.capture.projection import Projection, is_linear, projection
 from normviz.errors import UnsupportedModel
+from normviz.parts import plain
 from normviz.tensors import ModelVectors, Values, Weights
 
 Result = TypeVar("Result")
-ELSEWHERE = ("key_value_states", "encoder_hidden_states")
-"""What attention modules call the sequence they read, when it is not their own."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Listener(Generic[Result]):
 
     def projected(self, module: nn.Module, args: tuple[Any, ...], output: Tensor) -> None:
         """After a linear module ran: was it the projection that the last attention led to?"""
-        attended = self.pending
+        attended, args, output = self.pending, plain(args), plain(output)
         if attended is None or not args or not attended.becomes(args[0]):
             return
         self.pending = None
@@ -203,12 +203,16 @@ def _hooked(listener: Listener[Any]) -> Iterator[None]:
 
 
 def capture(
-    model: nn.Module, inputs: Mapping[str, Any], reduce: Callable[[Heard], Result]
+    model: nn.Module,
+    inputs: Mapping[str, Any],
+    reduce: Callable[[Heard], Result],
+    layered: Callable[[Taped], None] | None = None,
 ) -> list[Result]:
     """Run the model once and give each attention, in order, to `reduce` as it passes.
 
-    The model comes back as it was: mode, attention implementation, hooks, random numbers; also
-    after an error.
+    With `layered`, every layer runs on vectors that remember their tokens, and its tape is given
+    there when its attentions have been reduced. The model comes back as it was: mode, attention
+    implementation, hooks, random numbers; also after an error.
     """
     listener = Listener(model, inputs, reduce)
     modules = list(listener.names)
@@ -220,6 +224,8 @@ def capture(
         if not on_registry:
             stack.enter_context(products.Follower(listener, products=True))
         stack.enter_context(listener.following)
+        if layered is not None:
+            stack.enter_context(taping(model, layered))
         model(**inputs)
         listener.settled()
     if not listener.results:

@@ -13,6 +13,10 @@ from typing import Any, Protocol, runtime_checkable
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from normviz.parts import plain
+
+ELSEWHERE = ("key_value_states", "encoder_hidden_states")
+"""What attention modules call the sequence they read, when it is not their own."""
 PRODUCTS = {"matmul", "bmm", "__matmul__"}
 SAME_NUMBERS = {
     "view", "reshape", "permute", "transpose", "contiguous", "flatten", "unsqueeze", "squeeze",
@@ -61,17 +65,20 @@ class Follower(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """Run the function, and note where the weights went."""
-        result = func(*args, **(kwargs or {}))
+        returned = func(*args, **(kwargs or {}))
         name = getattr(func, "__name__", "")
-        given = args[0] if args and isinstance(args[0], Tensor) else None
-        if name in SAME_NUMBERS and given is not None and isinstance(result, Tensor):
+        result = plain(returned) if isinstance(returned, Tensor) else None
+        given = plain(args[0]) if args and isinstance(args[0], Tensor) else None
+        if result is None or given is None:
+            return returned
+        if name in SAME_NUMBERS:
             if storage(given) in self.weights:
                 self.weights[storage(result)] = result
             self.hearer.passed_on(given, result)
-        elif self.products and name == "softmax" and isinstance(result, Tensor):
+        elif self.products and name == "softmax":
             self.weights = {storage(result): result}
-        elif name in PRODUCTS and given is not None and storage(given) in self.weights:
+        elif name in PRODUCTS and storage(given) in self.weights:
             first = next(iter(self.weights.values()))
             self.weights = {}
-            self.hearer.multiplied(given.reshape(first.shape), args[1], result)
-        return result
+            self.hearer.multiplied(given.reshape(first.shape), plain(args[1]), result)
+        return returned

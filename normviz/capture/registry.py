@@ -15,6 +15,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
 from normviz.errors import UnsupportedModel
+from normviz.parts import plain
 
 NAME = "normviz"
 
@@ -61,7 +62,7 @@ def _attend(
     ear = listening.get()
     if ear is None:
         return output, weight
-    ear.attended(module, value, attention_mask, output, weight)
+    ear.attended(module, *plain((value, attention_mask, output, weight)))
     return output, None  # the weights have been heard; the model need not keep them
 
 

@@ -43,11 +43,6 @@ class Scratch:
         return kept[:size].view(shape)
 
 
-def at_least_single(tensor: Tensor) -> Tensor:
-    """The tensor in single precision or better: norms of halves are accumulated in float32."""
-    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
-
-
 def value_norm(
     value: Values, out: OutputMap, scratch: Scratch | None = None
 ) -> Float[Tensor, "batch head key"]:

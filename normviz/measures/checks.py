@@ -7,8 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from normviz.capture import Heard
-from normviz.measures.attention import at_least_single
-from normviz.tensors import Real
+from normviz.tensors import Real, at_least_single
 
 PerText = Float[Tensor, " batch"]
 

@@ -2,24 +2,25 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from normviz.axes import SIDES, StreamName
-from normviz.capture import Heard
-from normviz.catalog import one_of
+from normviz.capture import Heard, Taped
+from normviz.catalog import LADDER, one_of
 from normviz.measures.attention import (
     Scratch,
-    at_least_single,
     gram,
     gram_norm,
     head_sum_norm,
     value_norm,
 )
 from normviz.measures.checks import Checks, checks
-from normviz.tensors import Real
+from normviz.measures.ladder import Climbed, climb
+from normviz.parts.records import Biases
+from normviz.tensors import Real, at_least_single
 
 Side = Mapping[str, Callable[[int], Real | None]]
 """For each side (`encoder`, `decoder`), which of so many positions are tokens and not padding."""
@@ -42,6 +43,8 @@ class Measured:
     checks: Checks
     queries: Real | None
     keys: Real | None
+    climbed: Climbed | None = None
+    """The ladder of the layer that this attention belongs to, where it was asked for."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +64,47 @@ class Reducer:
         layers: Collection[int] | None = None,
         heads: Collection[int] | None = None,
         real: Side | None = None,
+        memory: int | None = None,
+        biases: Biases = "source",
     ) -> None:
         self.measures = measures
+        self.memory = memory
+        self.biases = biases
         self.layers = layers
         self.heads = heads
         self.real = real or {}
         self.seen: Counter[str] = Counter()
         self.scratch = Scratch()
+        self.results: list[Measured | Passed] = []
+        self.laddered = 0
+        """How many of the results belong to layers that are done."""
+
+    @property
+    def rungs(self) -> tuple[str, ...]:
+        """The rungs that need a layer's tape; `attention` alone does not."""
+        wanted = tuple(name for name in LADDER if name in self.measures)
+        return () if wanted == ("attention",) else wanted
 
     def __call__(self, heard: Heard) -> Measured | Passed:
         """Measure one attention, or let it pass."""
+        found = self._measured(heard)
+        self.results.append(found)
+        return found
+
+    def layered(self, taped: Taped) -> None:
+        """Measure what came after the attentions of a layer that is done."""
+        mine = self.results[self.laddered :]
+        if any(isinstance(one, Measured) for one in mine):
+            climbed = climb(taped, self.rungs, memory=self.memory, biases=self.biases)
+            self.results[self.laddered :] = [
+                replace(one, climbed=climbed.get("other" if one.stream == "cross" else "own"))
+                if isinstance(one, Measured)
+                else one
+                for one in mine
+            ]
+        self.laddered = len(self.results)
+
+    def _measured(self, heard: Heard) -> Measured | Passed:
         layer = self.seen[heard.stream]
         self.seen[heard.stream] += 1
         if self.layers is not None and layer not in self.layers:

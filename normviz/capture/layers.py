@@ -1,0 +1,138 @@
+"""A model's layers, run on vectors that remember which token each part came from.
+
+A layer is found by where it stands: an element of a list of modules of one kind, each with an
+attention inside. On its way in, every token's vector is marked as that token's own; on its way out
+the layer's tape is told to whoever asked, and the model goes on with plain tensors.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from normviz.capture.loan import changed, configs
+from normviz.capture.products import ELSEWHERE
+from normviz.errors import UnsupportedModel
+from normviz.parts import NoRule, Parts, Record, entering, named_by, plain
+
+EXPERTS = "_experts_implementation_internal"
+"""Where a configuration keeps how a mixture of experts is run."""
+
+
+@dataclass(frozen=True)
+class Taped:
+    """One layer as it ran: what entered, what it read elsewhere, and what came out."""
+
+    name: str
+    entered: Record
+    other: Record | None
+    output: Record
+
+
+def layers_of(model: nn.Module) -> dict[nn.Module, str]:
+    """The layers of a model, by name."""
+    found: dict[nn.Module, str] = {}
+    for name, module in model.named_modules():
+        if _is_stack(module) and not any(_is_stack(inner) for inner in _below(module)):
+            found |= {layer: f"{name}.{number}" for number, layer in module.named_children()}
+    if not found:
+        raise UnsupportedModel(
+            f"{type(model).__name__} has no list of layers that normviz can see.",
+            "The measures after attention need layers: modules of one class in a ModuleList, each "
+            "with an attention inside.",
+            "Ask for the attention measures only: weight, value-norm, weighted-norm, attention.",
+        )
+    return found
+
+
+def _below(module: nn.Module) -> Iterator[nn.Module]:
+    return (inner for inner in module.modules() if inner is not module)
+
+
+def _is_stack(module: nn.Module) -> bool:
+    """Whether a module is a list of layers: all of one class, with attention in each."""
+    if not isinstance(module, nn.ModuleList) or len({type(layer) for layer in module}) != 1:
+        return False
+    return all(any("Attention" in type(m).__name__ for m in layer.modules()) for layer in module)
+
+
+class Taper:
+    """Marks what enters each layer, and tells its tape when it is done."""
+
+    def __init__(self, model: nn.Module, told: Callable[[Taped], None]) -> None:
+        self.layers = layers_of(model)
+        self.names = {module: name for name, module in model.named_modules()}
+        self.told = told
+        self.model = model
+        self.running: list[nn.Module] = []
+        self.entered: tuple[Parts, Parts | None] | None = None
+
+    def where(self) -> str:
+        """What is running, for an error to name."""
+        module = self.running[-1] if self.running else self.model
+        name = f"{self.names[module]} ({type(module).__name__})"
+        return f"{name} of {type(self.model).__name__}"
+
+    def left(self, *_: Any) -> None:
+        """After any module ran."""
+        self.running.pop()
+
+    def enter(
+        self, layer: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Before a layer runs: every token's vector is its own."""
+        given = inspect.signature(type(layer).forward).bind_partial(layer, *args, **kwargs)
+        hidden = next(n for n, v in given.arguments.items() if isinstance(v, Tensor))
+        changes = {hidden: entering(given.arguments[hidden])}
+        for name in ELSEWHERE:
+            if isinstance(given.arguments.get(name), Tensor):
+                changes[name] = entering(given.arguments[name], "other")
+        self.entered = changes[hidden], next((changes[n] for n in ELSEWHERE if n in changes), None)
+        given.arguments.update(changes)
+        return given.args[1:], given.kwargs
+
+    def leave(self, layer: nn.Module, args: Any, kwargs: Any, output: Any) -> Any:
+        """After it ran: tell its tape, and go on with plain tensors."""
+        del args, kwargs
+        first = output[0] if isinstance(output, tuple) else output
+        if not isinstance(first, Parts) or self.entered is None:
+            raise NoRule(
+                f"The output of {self.names[layer]} ({type(layer).__name__}) no longer knows "
+                "which token its parts came from.",
+                "Every operation of a layer must keep the parts.",
+                "Something in the layer copies numbers past torch; please report the model.",
+            )
+        entered, other = self.entered
+        self.entered = None
+        record = None if other is None else other.record
+        self.told(Taped(self.names[layer], entered.record, record, first.record))
+        return plain(output)
+
+
+@contextmanager
+def taping(model: nn.Module, told: Callable[[Taped], None]) -> Iterator[None]:
+    """The model's layers on tape, for the length of a `with`.
+
+    Experts that a fused kernel runs are run one by one instead, as the model's file writes them.
+    """
+    taper = Taper(model, told)
+    experts = [config for config in configs(model.modules()) if hasattr(config, EXPERTS)]
+    with ExitStack() as stack:
+        stack.enter_context(changed(experts, EXPERTS, "eager"))
+        stack.enter_context(named_by(taper.where))
+        for module in taper.names:
+            for hook in _hooks(taper, module):
+                stack.callback(hook.remove)
+        yield
+
+
+def _hooks(taper: Taper, module: nn.Module) -> Iterator[Any]:
+    """A layer's own hooks, and those by which an error knows where it is."""
+    yield module.register_forward_pre_hook(lambda m, _: taper.running.append(m))
+    if module in taper.layers:
+        yield module.register_forward_pre_hook(taper.enter, with_kwargs=True)
+        yield module.register_forward_hook(taper.leave, with_kwargs=True)
+    yield module.register_forward_hook(taper.left)

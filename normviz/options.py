@@ -1,0 +1,45 @@
+"""What is asked of an analysis, checked before a model runs."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from normviz.catalog import LADDER, chosen, one_of
+from normviz.errors import BadInput
+from normviz.parts.records import Biases
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which measures of which layers and heads, and how they are worked out."""
+
+    measures: tuple[str, ...]
+    layers: Collection[int] | None = None
+    heads: Collection[int] | None = None
+    memory: int | None = None
+    biases: Biases = "source"
+
+    @classmethod
+    def asked(
+        cls,
+        measures: str | Iterable[str],
+        layers: Collection[int] | None = None,
+        heads: Collection[int] | None = None,
+        memory: Any = None,
+        biases: Any = "source",
+    ) -> "Options":
+        """The options a person gave, or a sentence that says what is wrong with them."""
+        one_of(biases, ("source", "constant"), "treatment of biases")
+        whole = isinstance(memory, int | float) and not isinstance(memory, bool)
+        if memory is not None and not (whole and 0 < memory < float("inf")):
+            raise BadInput(
+                f"memory is {memory!r}.",
+                "A number of bytes above zero is wanted, or None for a share of what is free.",
+                "Write memory=2 * 2**30 for two gibibytes.",
+            )
+        return cls(chosen(measures), layers, heads, None if memory is None else int(memory), biases)
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether texts must be run alone: parts are kept apart by token, not by text."""
+        return any(name in self.measures for name in LADDER[1:])

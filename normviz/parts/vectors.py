@@ -1,0 +1,114 @@
+"""Vectors by source: what reaches each query from each source, in the smallest form that holds it.
+
+After attention, and up to the next activation, what source s gives to query q is a sum of few
+vectors that depend on s alone, weighted by numbers that depend on both: one term for each head, one
+for the residual. Linear maps act on the few vectors, and lengths follow from their inner products.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Size, Tensor
+
+from normviz.tensors import Gram
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Few vectors for each source, and how much of each every query gets."""
+
+    weight: Float[Tensor, "term query source"]
+    vectors: Float[Tensor, "term source feature"]
+
+    def mapped(self, apply: Callable[[Tensor], Tensor]) -> "Mixed":
+        """A map of vectors, applied to the few."""
+        return Mixed(self.weight, apply(self.vectors))
+
+    def scaled(self, factor: Float[Tensor, " query"]) -> "Mixed":
+        """A factor for each query."""
+        return Mixed(self.weight * factor[:, None], self.vectors)
+
+    def chosen(self, places: Tensor) -> "Mixed":
+        """Only these queries, in this order."""
+        return Mixed(self.weight[:, places], self.vectors)
+
+    def dense(self, shape: Size) -> Tensor:
+        """A vector for each source and query, in a tensor's shape with the sources in front."""
+        by_source = self.weight.permute(2, 1, 0)  # source query term
+        return torch.bmm(by_source, self.vectors.transpose(0, 1)).reshape(-1, *shape)
+
+    def gram(self) -> Gram:
+        """The inner products of the terms, at each source."""
+        by_source = self.vectors.transpose(0, 1)  # source term feature
+        table = torch.bmm(by_source, by_source.transpose(1, 2))
+        return table.permute(1, 2, 0).contiguous()[:, :, None]
+
+    def along(self, direction: Float[Tensor, "query feature"]) -> Float[Tensor, "query source"]:
+        """The inner product of each vector with its query's direction."""
+        reach = self.vectors @ direction.T  # term source query
+        return (self.weight * reach.transpose(1, 2)).sum(dim=0)
+
+    def added_up(self, step: int = 1) -> Float[Tensor, "query coordinate"]:
+        """The sum over all sources, in every coordinate or in some."""
+        return (self.weight @ self.vectors[..., ::step]).sum(dim=0)
+
+    def at(self, queries: Tensor, sources: Tensor) -> Float[Tensor, "pair feature"]:
+        """The vectors of some pairs of query and source."""
+        weight = self.weight[:, queries, sources]  # term pair
+        return (weight[:, :, None] * self.vectors[:, sources]).sum(dim=0)
+
+
+def together(*some: Mixed) -> Mixed:
+    """The sum of several: all their terms."""
+    weight = torch.cat([one.weight for one in some])
+    return Mixed(weight, torch.cat([one.vectors for one in some]))
+
+
+@dataclass(frozen=True)
+class Heads:
+    """What attention gives, head by head, on its way to the output projection.
+
+    It waits in this form while the model moves the heads' axis about, until a linear map turns
+    heads into terms.
+    """
+
+    weight: Float[Tensor, "head query source"]
+    value: Float[Tensor, "head source dim"]
+    shape: Size
+    """The shape of the attention's output, before it was moved about."""
+    moves: tuple[Callable[[Tensor], Tensor], ...] = ()
+    """What the model did to the shape since."""
+
+    def moved(self, move: Callable[[Tensor], Tensor]) -> "Heads":
+        """One more change of shape."""
+        return Heads(self.weight, self.value, self.shape, (*self.moves, move))
+
+    def dense(self, shape: Size) -> Tensor:
+        """A vector for each source and query, in the shape it now has."""
+        pairs = self.weight.permute(2, 0, 1)[..., None] * self.value.transpose(0, 1)[:, :, None]
+        whole = pairs.reshape(-1, *self.shape)  # source, then as the attention put it out
+        for move in self.moves:
+            whole = torch.func.vmap(move)(whole)
+        return whole.reshape(-1, *shape)
+
+    def projected(self, matrix: Float[Tensor, "feature model"]) -> Mixed | None:
+        """A linear map of the joined heads: one term for each head. None: heads are not joined."""
+        heads, _, dim = self.value.shape
+        order = self._order()
+        if order is None:
+            return None
+        if not torch.equal(order, torch.arange(len(order), device=order.device)):
+            matrix = matrix[order.argsort()]
+        return Mixed(self.weight, torch.bmm(self.value, matrix.reshape(heads, dim, -1)))
+
+    def _order(self) -> Tensor | None:
+        """Which number of which head each feature is, after the moves."""
+        heads, _, dim = self.value.shape
+        marks = torch.arange(heads * dim, device=self.value.device).reshape(heads, 1, dim)
+        marks = marks.expand(-1, self.weight.shape[1], -1).reshape(self.shape)
+        for move in self.moves:
+            marks = move(marks)
+        joined = marks.shape[-1] == heads * dim
+        return marks.reshape(-1, heads * dim)[0] if joined else None
