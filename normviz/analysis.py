@@ -41,7 +41,7 @@ def analyze(
     heads: Collection[int] | None = None,
     dtype: str | torch.dtype | None = None,
     truncate: bool = False,
-    memory: float | None = None,
+    memory: Any = None,
     biases: str = "source",
 ) -> Flow:
     """Run a model once on a text, and measure what its attention moved.
@@ -117,7 +117,7 @@ def analyze_many(
     heads: Collection[int] | None = None,
     dtype: str | torch.dtype | None = None,
     truncate: bool = False,
-    memory: float | None = None,
+    memory: Any = None,
     biases: str = "source",
 ) -> Iterator[Flow]:
     """Analyse texts in padded batches; yields one flow for each, in order, padding dropped.

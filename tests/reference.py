@@ -1,5 +1,7 @@
 """The papers' formulas written as slow loops, sharing nothing with normviz."""
 
+import math
+
 import numpy as np
 
 
@@ -34,3 +36,64 @@ def measures(weight, value, out):
         "weighted-norm": weighted_norm,
         "attention": attention,
     }
+
+
+def ladder(weight, value, out, bias, before, norms, forward):
+    """The six rungs of one post-norm layer in float64, a vector at a time.
+
+    `norms` are two of gain, shift and epsilon; `forward` is W_1, b_1, W_2, b_2, rows going in.
+    Biases are a source of their own, so the activation's factor is gelu(s) / s.
+    """
+    heads, queries, keys = weight.shape
+    names = ("attention", "attention-residual", "attention-block")
+    names += ("feed-forward", "feed-forward-residual", "layer")
+    lengths = {name: np.zeros((queries, keys)) for name in names}
+    ratios = {name: np.zeros(queries) for name in names}
+    first, second = norms
+    into, into_bias, back, _ = forward
+    for query in range(queries):
+        parts = np.zeros((keys, out.shape[-1]))
+        for key in range(keys):
+            for head in range(heads):
+                parts[key] += weight[head, query, key] * (value[head, key] @ out[head])
+        rungs = {"attention": parts}
+        residual = parts.copy()
+        residual[query] += before[query]
+        rungs["attention-residual"] = residual
+        own = residual.sum(axis=0) + bias
+        block = _normed(residual, own, first)
+        rungs["attention-block"] = block
+        from_none = _normed(bias[None], own, first)[0] + first[1]
+        inner = block @ into
+        whole = inner.sum(axis=0) + from_none @ into + into_bias
+        rungs["feed-forward"] = (inner * (_gelu(whole) / whole)) @ back
+        rungs["feed-forward-residual"] = rungs["feed-forward"] + block
+        after = _gelu(whole) @ back + forward[3] + block.sum(axis=0) + from_none
+        rungs["layer"] = _normed(rungs["feed-forward-residual"], after, second)
+        for name, vectors in rungs.items():
+            lengths[name][query] = np.sqrt((vectors**2).sum(axis=-1))
+            rest = np.linalg.norm(vectors.sum(axis=0) - vectors[query])
+            ratios[name][query] = rest / (rest + np.linalg.norm(vectors[query]))
+    return lengths, ratios
+
+
+def _normed(vectors, whole, norm):
+    """Each vector centred by its own mean, all divided by the deviation of the whole."""
+    gain, _, eps = norm
+    deviation = np.sqrt(((whole - whole.mean()) ** 2).mean() + eps)
+    return (vectors - vectors.mean(axis=-1, keepdims=True)) / deviation * gain
+
+
+def _gelu(numbers):
+    return np.array([n * 0.5 * (1 + math.erf(n / math.sqrt(2))) for n in numbers])
+
+
+def gated(gate, up, gate_parts, up_parts, activation, steps=20_000):
+    """Integrated gradients of activation(gate) · up from zero, by many small steps."""
+    shares = np.zeros_like(gate_parts)
+    small = 1e-6
+    for step in range(steps):
+        at = (step + 0.5) / steps
+        slope = (activation(at * gate + small) - activation(at * gate - small)) / (2 * small)
+        shares += slope * at * up * gate_parts + activation(at * gate) * up_parts
+    return shares / steps

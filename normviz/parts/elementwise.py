@@ -14,7 +14,7 @@ FUNCTIONS: dict[str, Callable[..., Tensor]] = {
     "gelu": F.gelu, "silu": F.silu, "relu": F.relu, "relu6": F.relu6, "tanh": torch.tanh,
     "sigmoid": torch.sigmoid, "softplus": F.softplus, "mish": F.mish, "elu": F.elu,
     "leaky_relu": F.leaky_relu, "hardswish": F.hardswish, "hardtanh": F.hardtanh,
-    "hardsigmoid": F.hardsigmoid, "selu": F.selu, "celu": F.celu, "logsigmoid": F.logsigmoid,
+    "hardsigmoid": F.hardsigmoid, "selu": F.selu, "celu": F.celu, "log_sigmoid": F.logsigmoid,
     "exp": torch.exp, "log": torch.log, "erf": torch.erf, "abs": torch.abs, "sqrt": torch.sqrt,
     "rsqrt": torch.rsqrt, "reciprocal": torch.reciprocal, "sin": torch.sin, "cos": torch.cos,
     "log1p": torch.log1p, "expm1": torch.expm1, "maximum": torch.maximum, "minimum": torch.minimum,

@@ -23,7 +23,7 @@ Biases = Literal["source", "constant"]
 _NUMBERS = count()
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Record:
     """A tensor on the tape, with the axis along which its tokens lie, counted from the end."""
 
@@ -51,7 +51,7 @@ class Record:
         return self.axis == -2 and self.total.shape[:-2].numel() == 1  # noqa: PLR2004
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Own(Record):
     """Every token's vector belongs to that token alone, biases and all."""
 
@@ -62,7 +62,7 @@ class Own(Record):
     """What it was added up from, where it is a sum."""
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Step(Record):
     """A map that is linear in the parts of its inputs, once the totals are known."""
 
@@ -86,7 +86,7 @@ class Step(Record):
         return self.of
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Attended(Record):
     """Weights times values: what each head gives, from each token to each other."""
 
@@ -99,7 +99,7 @@ class Attended(Record):
         return (self.value,)
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class Elementwise(Record):
     """Any function of a few tensors, number by number; its parts are integrated gradients."""
 

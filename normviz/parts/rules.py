@@ -205,7 +205,7 @@ def _scaled(total: Tensor, x: Record, factor: Any) -> Record:
     )  # fmt: skip
 
 
-def _scaled_mixed(mixed: Mixed, x: Record, factor: Tensor | float) -> Mixed | None:
+def _scaled_mixed(mixed: Mixed, x: Record, factor: Any) -> Mixed | None:
     """A factor by feature scales the vectors, one by query the weights; others neither."""
     if not isinstance(factor, Tensor):
         return mixed.mapped(lambda v: v * factor)

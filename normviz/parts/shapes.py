@@ -76,20 +76,30 @@ def shaped(total: Tensor, x: Record, move: Callable[[Tensor], Tensor], name: str
         return made(total, (x,), move, axis=axis, tokens=x.tokens[line])
     whole = total.numel() == x.total.numel()
     return Step(
-        total=total, axis=axis, of=(x,), apply=vmap(move), move=move, name=name,
-        mixed=_mixed(total, x, axis, line), kind="carry" if whole else "map",
+        total=total, axis=axis, of=(x,), apply=vmap(move), name=name,
+        move=move if _in_order(line, x.places) else None,
+        mixed=_mixed(total, x, move, line) if axis == -2 else None,  # noqa: PLR2004
+        kind="carry" if whole else "map",
     )  # fmt: skip
 
 
-def _mixed(total: Tensor, x: Record, axis: int, line: Tensor) -> Callable[[Mixed], Mixed | None]:
+def _in_order(line: Tensor, places: int) -> bool:
+    return torch.equal(line, torch.arange(places, device=line.device))
+
+
+def _mixed(
+    total: Tensor, x: Record, move: Callable[[Tensor], Tensor], line: Tensor
+) -> Callable[[Mixed], Mixed | None]:
     """Lists of vectors stay what they are; some of the queries may be chosen."""
 
     def moved(mixed: Mixed) -> Mixed | None:
-        flat = axis == -2 and total.shape[:-2].numel() == 1  # noqa: PLR2004
-        if not (x.flat and flat and total.shape[-1] == x.total.shape[-1]):
+        width = x.total.shape[-1]
+        if not x.flat or total.shape[:-2].numel() != 1 or total.shape[-1] != width:
             return None
-        order = torch.arange(x.places, device=line.device)
-        return mixed if torch.equal(line, order) else mixed.chosen(line)
+        features = torch.arange(width, device=total.device)
+        if not bool((move(features.expand(x.total.shape).contiguous()) == features).all()):
+            return None
+        return mixed if _in_order(line, x.places) else mixed.chosen(line)
 
     return moved
 
@@ -148,7 +158,7 @@ def joined(total: Tensor, pieces: Any, dim: int = 0, **_: Any) -> Record:
     return made(total, given, whole, axis=where, constant=constant)
 
 
-@rule("index_add", "index_copy")
+@rule("index_add")
 def index_added(total: Tensor, base: Any, dim: int, index: Tensor, source: Any, **_: Any) -> Record:
     """Rows put back where they belong, as mixtures of experts do."""
     if not isinstance(source, Record):
@@ -182,3 +192,21 @@ def masked_fill(total: Tensor, x: Record, mask: Tensor, value: Any) -> Record:
     if isinstance(x, Own) or value == 0:
         return made(total, (x,), apply)
     return made(total, (x,), apply, constant=constant)
+
+
+@rule("setitem")
+def setitem(total: Tensor, x: Record, index: Any, value: Any) -> Record:
+    """Some numbers replaced: their parts are those of what they are replaced by."""
+    replaced = torch.zeros_like(total, dtype=torch.bool)
+    replaced[index] = True
+    if not isinstance(value, Record):
+        constant = torch.where(replaced, total, 0)
+        return made(total, (x,), lambda part: part.masked_fill(replaced, 0), constant=constant)
+
+    def both(part: Tensor, new: Tensor) -> Tensor:
+        whole = torch.zeros_like(part)
+        place = index if isinstance(index, tuple) else (index,)
+        whole[slice(None), *place] = new
+        return torch.where(replaced, whole, part)
+
+    return Step(total=total, axis=x.axis, of=(x, value), apply=both)

@@ -54,17 +54,15 @@ class Parts(Tensor):
 def _written(name: str, func: Callable[..., Any], args: Sequence[Any], options: Any) -> Tensor:
     """Run a function that writes on its first argument; the tape keeps what was there before."""
     target = args[0]
-    before = plain(target).clone()
+    bare = plain(target).detach()  # the same memory, whatever becomes of the target
+    before: Any = bare.clone()
     if isinstance(target, Parts):
         target.record.total = before
-    func(*plain(args), **plain(options))
-    first = target if isinstance(target, Parts) else before
-    made = _made(name, plain(target), (first, *args[1:]), options)
+        before = target
+    func(bare, *plain(args[1:]), **plain(options))
+    made = _made(name, bare, (before, *args[1:]), options)
     if isinstance(made, Record):
-        bare = plain(target)
-        if not isinstance(target, Parts):
-            bare = target.detach()
-            target.__class__ = Parts  # what was plain has parts from now on
+        target.__class__ = Parts  # what was plain has parts from now on
         target.record, target.bare = noted(made), bare
     return target  # type: ignore[no-any-return]
 
