@@ -101,8 +101,10 @@ class Listener(Generic[Result]):
 
     def entering(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Before a module runs: note whether it was given another sequence to read."""
-        given = _takes(module).bind_partial(module, *args, **kwargs).arguments
-        if any(given.get(name) is not None for name in ELSEWHERE):
+        names = _parameters(type(module).forward)
+        given = dict(zip(names[1:], args, strict=False)) | kwargs
+        # What is only passed through, among further keywords, is not what this module reads.
+        if any(name in names and given.get(name) is not None for name in ELSEWHERE):
             self.reading_elsewhere.add(module)
         else:
             self.reading_elsewhere.discard(module)
@@ -157,13 +159,9 @@ class Listener(Generic[Result]):
 
 
 @cache
-def _signature(forward: Callable[..., Any]) -> inspect.Signature:
-    return inspect.signature(forward)
-
-
-def _takes(module: nn.Module) -> inspect.Signature:
-    """What a module's forward takes; from its class, since wrapped instances hide it."""
-    return _signature(type(module).forward)
+def _parameters(forward: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of what a class's forward takes, `self` first; wrapped instances hide them."""
+    return tuple(inspect.signature(forward).parameters)
 
 
 def _for_each_head(value: Tensor, heads: int) -> Tensor:
@@ -196,7 +194,7 @@ def _hooked(listener: Listener[Any]) -> Iterator[None]:
             if is_linear(module):
                 hook = module.register_forward_hook(mine(listener.projected))
                 stack.callback(hook.remove)
-            elif set(ELSEWHERE) & set(_takes(module).parameters):
+            elif set(ELSEWHERE) & set(_parameters(type(module).forward)):
                 before = module.register_forward_pre_hook(mine(listener.entering), with_kwargs=True)
                 stack.callback(before.remove)
         yield
