@@ -2,7 +2,7 @@
 
 import re
 
-from browser import INK, token
+from browser import INK, ink, token
 from flows import NASTY, random_flow
 from playwright.sync_api import expect
 
@@ -42,6 +42,25 @@ def test_a_long_text_scrolls_and_stays_legible(show):
     for _ in range(81):
         tab.keyboard.press("ArrowDown")
     expect(token(tab, "query", 80)).to_be_in_viewport()
+
+
+def test_a_file_of_512_tokens_and_144_heads_opens_and_answers(show):
+    flow = random_flow([f"t{index}" for index in range(512)], layers=12, heads=12)
+    tab = show(flow)
+    seen = [ink(tab)["sum"]]
+    for key, words in (("]", "Layer 1,"), ("1", "α:"), ("ArrowDown", "‘t0’ takes")):
+        tab.keyboard.press(key)
+        expect(tab.locator(".nv-sentence")).to_contain_text(words)
+        seen.append(ink(tab)["sum"])
+    assert len(set(seen[:3])) == 3
+    tab.get_by_role("button", name="every layer and head in small").click()
+    expect(tab.locator(".nv-sentence")).to_contain_text("‘t0’")
+    assert ink(tab)["inked"] > 5000
+
+
+def test_a_file_of_128_tokens_and_144_heads_is_as_small_as_promised():
+    flow = random_flow([f"t{index}" for index in range(128)], layers=12, heads=12)
+    assert 1e6 < len(html(flow)) <= 5.3e6
 
 
 def test_a_picture_drawn_while_hidden_appears_when_shown(show):
