@@ -2,10 +2,12 @@
 
 import re
 
+import pytest
 from browser import INK, ink, token
 from flows import NASTY, random_flow
 from playwright.sync_api import expect
 
+from normviz.choice import VIEWS
 from normviz.snapshot import page as html
 
 
@@ -17,6 +19,48 @@ def test_nasty_tokens_are_shown_and_do_nothing(show):
     assert tab.locator("main img").count() == 0
     for index in range(3):
         token(tab, "key", index).click()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_nasty_tokens_do_nothing_in_any_view(show, view):
+    tab = show(random_flow(NASTY), view=view, token=4)
+    for side in ("query", "key"):
+        for _ in NASTY:
+            tab.keyboard.press("ArrowDown")
+            assert tab.locator(".nv-notice").count() == 0
+        tab.keyboard.press("ArrowLeft" if side == "query" else "ArrowRight")
+    assert tab.locator("main img, main script:not([type])").count() == 0
+    assert tab.title() == "normviz: " + " ".join(NASTY[:6]).replace("\x00", "\ufffd").replace(
+        "\ud800", "\ufffd"
+    )
+
+
+BEFORE = """(words) => {
+  const sentence = document.querySelector('.nv-sentence');
+  const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const at = node.data.indexOf(words);
+    if (at < 0) continue;
+    return [at, at + words.length - 1].map((place) => {
+      const range = document.createRange();
+      range.setStart(node, place);
+      range.setEnd(node, place + 1);
+      return range.getBoundingClientRect().left;
+    });
+  }
+}"""
+"""Where the first and the last letter of some words of the sentence lie."""
+
+
+@pytest.mark.parametrize(
+    "mark", ["\u202e", "\u202b", "\u2067", "\u2069\u202e", "\u200f", "\u05d0", "\U0001e900"]
+)
+def test_a_token_cannot_turn_the_sentence_round(show, mark):
+    tab = show(random_flow([f"{mark}evil", "b"]), token=0)
+    first, last = tab.evaluate(BEFORE, "takes")
+    assert first < last
+    order = [tab.evaluate(BEFORE, words)[0] for words in ("all 4", "takes")]
+    assert order == sorted(order)
 
 
 def test_two_views_on_one_page_keep_apart(show):

@@ -39,6 +39,8 @@ def test_no_more_ribbons_are_drawn_than_allowed_and_the_widest_are_kept():
     every, few = focused(pinned, 20), focused(pinned, 20, limit=5)
     assert few.width.tolist() == every.width[-5:].tolist()
     assert len(ribbons(shown(random_flow()), 20, limit=5)) == 5
+    alike = from_arrays(np.full((1, 1, 60, 60), 1 / 60), [f"t{n}" for n in range(60)])
+    assert len(ribbons(shown(alike), 12, limit=100)) == 100
 
 
 def test_ribbons_are_painted_weakest_first():
