@@ -37,7 +37,7 @@ def analysis(monkeypatch):
         asked.given, asked.named = given, named
         return asked.flow
 
-    monkeypatch.setattr(normviz, "analyze", analyze, raising=False)
+    monkeypatch.setitem(vars(normviz), "analyze", analyze)
     return asked
 
 
@@ -72,6 +72,12 @@ def test_a_dash_reads_the_pipe(shell, analysis, monkeypatch):
     assert analysis.given[2] == "From a pipe."
 
 
+def test_a_file_ends_where_its_words_end(shell, analysis, tmp_path):
+    (tmp_path / "text.txt").write_text("\n From a file.\n\n", encoding="utf-8")
+    assert shell("show", "--file", "text.txt")[0] == 0
+    assert analysis.given[2] == "From a file."
+
+
 def test_the_tokenizer_reaches_the_check_and_a_failed_check_is_code_1(shell, monkeypatch):
     asked = []
 
@@ -79,7 +85,7 @@ def test_the_tokenizer_reaches_the_check_and_a_failed_check_is_code_1(shell, mon
         asked.append(given)
         return SimpleNamespace(receipt=receipt([check("encoder", 0, 0.5)]))
 
-    monkeypatch.setattr(normviz, "check", checked, raising=False)
+    monkeypatch.setitem(vars(normviz), "check", checked)
     code, out, _ = shell("check", "m", "--tokenizer", "t")
     assert (code, asked) == (1, [("m", "t")])
     assert "✗" in out
@@ -91,7 +97,7 @@ def test_an_interrupted_command_says_so_on_stderr_with_code_130(shell, monkeypat
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(normviz, "analyze", interrupted, raising=False)
+    monkeypatch.setitem(vars(normviz), "analyze", interrupted)
     assert shell("show", "A text.") == (130, "", "normviz: stopped\n")
 
 
