@@ -119,6 +119,19 @@ def test_a_picture_of_too_many_dots_is_refused_with_its_size(tmp_path):
             bounded_dots(width, height, 1000)
 
 
+def test_a_long_text_counts_with_its_height(tmp_path):
+    flow = random_flow([f"t{n}" for n in range(200)], layers=1, heads=1)
+    with pytest.raises(BadChoice, match="the picture has 8,032 × 4"):
+        flow.to_png(tmp_path / "long.png", dpi=2400)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("dpi", [50, 200])
+def test_a_png_has_the_dots_that_were_asked_for(tmp_path, dpi):
+    data = random_flow().to_png(tmp_path / "x.png", dpi=dpi, width_cm=5.08).read_bytes()
+    assert int.from_bytes(data[16:20]) == 2 * dpi
+
+
 @pytest.fixture
 def shell(tmp_path, monkeypatch, capsys):
     """Runs a command in an empty folder where no model may be loaded."""
