@@ -56,6 +56,7 @@ lab: $(VENV)/.test-ready  ## JupyterLab on the notebooks
 bench: $(VENV)/.test-ready  ## the benchmarks, as ratios measured in one run
 	$(RUN)/python benchmarks/attention.py
 	$(RUN)/python benchmarks/view.py
+	$(RUN)/python benchmarks/snapshot.py
 
 screenshots: $(VENV)/.test-ready  ## every view, light and dark, at 8, 40 and 200 tokens
 	cd tests && ../$(RUN)/python screenshots.py ../screenshots

@@ -117,9 +117,14 @@ def _compare(value: Any, stream: Stream, _side: str) -> str | int | None:
     return _number(value, stream.layers, "measure or layer")
 
 
-def _yes_or_no(value: Any, _stream: Stream, _side: str) -> bool:
-    one_of(value, (False, True), "value for words")
+def yes_or_no(value: Any, name: str) -> bool:
+    """A value that is True or False, or an error that names what it was given for."""
+    _refuse(one_of, value, (False, True), f"value for {name}")
     return bool(value)
+
+
+def _words(value: Any, _stream: Stream, _side: str) -> bool:
+    return yes_or_no(value, "words")
 
 
 def _threshold(value: Any, _stream: Stream, _side: str) -> float:
@@ -180,7 +185,7 @@ CHOICES: dict[str, Callable[[Any, Stream, str], Any]] = {
     "token": _token,
     "side": _named("side", SIDES),
     "normalize": _named("normalize", SCALES),
-    "words": _yes_or_no,
+    "words": _words,
     "special": _named("treatment of special token", SPECIALS),
     "threshold": _threshold,
     "theme": _named("theme", THEMES),

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from normviz.coding import PRECISIONS
 from normviz.errors import NormvizError, UnknownName
 from normviz.flow import Flow
 from normviz.headline import DEMO_PAIR, DEMO_TEXT, headline, shares
+from normviz.sizes import bounded
 
 EXAMPLES = """examples:
   normviz show "The cat sat." --pair "On a mat."           a page, normviz.html
@@ -23,12 +25,30 @@ EXAMPLES = """examples:
   normviz view essay.normviz --view stack --open
   normviz check bert-base-uncased"""
 
-WRITERS: dict[str, Callable[..., Path]] = {
-    ".html": Flow.to_html,
-    ".svg": Flow.to_svg,
-    ".png": Flow.to_png,
+
+@dataclass(frozen=True)
+class Writer:
+    """What writes a file of one kind, and the options of this kind alone."""
+
+    write: Callable[..., Path]
+    options: tuple[str, ...]
+
+
+def _save(flow: Flow, path: str, **_: Any) -> Path:
+    return flow.save(path)
+
+
+WRITERS = {
+    ".html": Writer(Flow.to_html, ("precision", "max_mb")),
+    ".svg": Writer(Flow.to_svg, ("width_cm", "legend")),
+    ".png": Writer(Flow.to_png, ("width_cm", "dpi", "legend")),
+    ".normviz": Writer(_save, ()),
 }
 """What writes a file, by its ending; `.normviz` keeps the flow itself."""
+
+SHELL = {"precision": "--precision", "max_mb": "--max-mb", "width_cm": "--width-cm",
+         "dpi": "--dpi", "legend": "--no-legend"}  # fmt: skip
+"""How the options of some kinds of file are written in a shell."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -116,7 +136,30 @@ def _picture_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threshold", type=float)
     parser.add_argument("--theme", choices=THEMES)
     parser.add_argument("--precision", choices=PRECISIONS, help="of the numbers in a page")
-    parser.add_argument("--max-mb", type=float, help="the largest page wanted")
+    for name, about in (
+        ("max_mb", "the largest page wanted, in megabytes"),
+        ("width_cm", "the width of a figure, in centimetres"),
+        ("dpi", "the dots per inch of a PNG"),
+    ):
+        parser.add_argument(SHELL[name], type=_sized(name), metavar="NUMBER", help=about)
+    parser.add_argument("--no-legend", dest="legend", action="store_false", default=None,
+                        help="leave out the line below a figure")  # fmt: skip
+
+
+def _sized(name: str) -> Callable[[str], float]:
+    """What reads a size; a bad one is refused before any model is loaded."""
+
+    def read(text: str) -> float:
+        try:
+            number: object = float(text)
+        except ValueError:
+            number = text
+        try:
+            return bounded(name, number)
+        except NormvizError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
 
 
 def _number(text: str) -> int | str:
@@ -124,7 +167,7 @@ def _number(text: str) -> int | str:
 
 
 def _show(chosen: argparse.Namespace) -> int:
-    _writer(chosen.output)  # before the model is loaded, not after
+    _writer(chosen)  # before the model is loaded, not after
     flow = normviz.analyze(
         chosen.model,
         chosen.tokenizer,
@@ -153,6 +196,7 @@ def _text(chosen: argparse.Namespace) -> str:
 
 
 def _view(chosen: argparse.Namespace) -> int:
+    _writer(chosen)
     return _finish(normviz.load(chosen.flow), chosen)
 
 
@@ -171,26 +215,36 @@ def _finish(flow: Flow, chosen: argparse.Namespace) -> int:
     return 0 if flow.receipt.ok else 1
 
 
-def _writer(output: str) -> Callable[..., Path]:
+def _kind(output: str) -> Writer:
     ending = Path(output).suffix.lower()
-    if ending == ".normviz":
-        return lambda flow, path, **_: flow.save(path)
     if ending not in WRITERS:
         raise UnknownName(
             f"{output!r} ends in {ending!r}.",
-            f"A file can be: {', '.join([*WRITERS, '.normviz'])}.",
+            f"A file can be: {', '.join(WRITERS)}.",
             "Give the output one of these endings.",
         )
     return WRITERS[ending]
 
 
+def _writer(chosen: argparse.Namespace) -> Writer:
+    """What writes the output, if all that was asked for can be written to such a file."""
+    writer = _kind(chosen.output)
+    for name, option in SHELL.items():
+        if getattr(chosen, name) is not None and name not in writer.options:
+            kinds = " or ".join(kind for kind, made in WRITERS.items() if name in made.options)
+            raise UnknownName(
+                f"{option} is given for {chosen.output!r}.",
+                f"It is an option for {kinds}.",
+                "Leave it out, or write another kind of file.",
+            )
+    return writer
+
+
 def _write(flow: Flow, chosen: argparse.Namespace) -> Path:
-    wanted = {name: getattr(chosen, name) for name in CHOICES}
-    options: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
-    if Path(chosen.output).suffix.lower() == ".html":
-        more = {"precision": chosen.precision, "max_mb": chosen.max_mb}
-        options |= {name: value for name, value in more.items() if value is not None}
-    return _writer(chosen.output)(flow, chosen.output, **options)
+    writer = _writer(chosen)
+    wanted = {name: getattr(chosen, name) for name in (*CHOICES, *writer.options)}
+    options = {name: value for name, value in wanted.items() if value is not None}
+    return writer.write(flow, chosen.output, **options)
 
 
 def _check(chosen: argparse.Namespace) -> int:
@@ -200,8 +254,9 @@ def _check(chosen: argparse.Namespace) -> int:
 
 
 def _demo(chosen: argparse.Namespace) -> int:
+    writer = _kind(chosen.output)
     flow = normviz.analyze("demo", text=DEMO_TEXT, pair=DEMO_PAIR)
-    path = flow.to_html(chosen.output, measure="weighted-norm", layer=2).resolve()
+    path = writer.write(flow, chosen.output, measure="weighted-norm", layer=2).resolve()
     if chosen.json:
         _print_json(flow, path)
     else:

@@ -7,6 +7,7 @@ from typing import Any
 
 from normviz.errors import MissingPackage
 from normviz.flow import Flow
+from normviz.sizes import bounded
 from normviz.snapshot import as_text, page
 
 HEIGHT = 640
@@ -40,11 +41,12 @@ class Frame:
         return self.text
 
 
-def frame(flow: Flow, *, height: int = HEIGHT, **choice: Any) -> Frame:
+def frame(flow: Flow, *, height: Any = HEIGHT, **choice: Any) -> Frame:
     """The view of a flow in an iframe that may run its own script, and nothing more."""
     title = textwrap.shorten(f"normviz: {flow.title or flow.receipt.model}", 100, placeholder=" …")
+    tall = round(bounded("height", height))
     inside = html.escape(page(flow, **choice))
-    return Frame(FRAME.format(title=as_text(title), height=int(height), page=inside), repr(flow))
+    return Frame(FRAME.format(title=as_text(title), height=tall, page=inside), repr(flow))
 
 
 def show(flow: Flow, *, static: bool = False, **choice: Any) -> None:

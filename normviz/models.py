@@ -11,6 +11,7 @@ from torch import nn
 
 from normviz import demo
 from normviz.errors import BadInput, ModelNotFound
+from normviz.progress import loading
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,13 @@ def _given(model: nn.Module, tokenizer: Any, dtype: torch.dtype | None) -> Loade
 def _named(name: str, tokenizer: Any, dtype: torch.dtype | None) -> Loaded:
     options = {} if dtype is None else {"dtype": dtype}
     try:
-        if name in demo.DEMOS:
-            model, own = demo.load(name, **options)
-        else:
-            kind = _class_of(transformers.AutoConfig.from_pretrained(name))
-            model = kind.from_pretrained(name, **options)
-            own = _own_tokenizer(name) if tokenizer is None else None
+        with loading():
+            if name in demo.DEMOS:
+                model, own = demo.load(name, **options)
+            else:
+                kind = _class_of(transformers.AutoConfig.from_pretrained(name))
+                model = kind.from_pretrained(name, **options)
+                own = _own_tokenizer(name) if tokenizer is None else None
     except (OSError, ValueError) as error:
         raise ModelNotFound(
             f"No model could be loaded as {name!r} ({_first_line(error)}).",

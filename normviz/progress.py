@@ -21,3 +21,18 @@ def counting(what: str, total: int | None) -> Iterator[Any]:
 
     with tqdm(total=total, desc=what, delay=PATIENCE, leave=False, disable=not seen()) as bar:
         yield bar.update
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Let transformers show its own bars only where somebody is looking."""
+    from transformers.utils import logging
+
+    hush = logging.is_progress_bar_enabled() and not seen()
+    if hush:
+        logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if hush:
+            logging.enable_progress_bar()

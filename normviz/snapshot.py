@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from normviz.bundle import bundle
+from normviz.catalog import one_of
 from normviz.choice import BadChoice, resolve, split
+from normviz.coding import PRECISIONS
 from normviz.errors import NormvizError, UnknownName
 from normviz.files import atomically
 from normviz.flow import Flow
 from normviz.payload import pack
+from normviz.sizes import bounded
 
 STILL_RIBBONS = 800
 LONGEST_STILL = 800
@@ -48,8 +51,8 @@ def to_html(
     flows: Flow | Sequence[Flow],
     path: str | os.PathLike[str],
     *,
-    precision: str = "log16",
-    max_mb: float | None = None,
+    precision: Any = "log16",
+    max_mb: Any = None,
     **choice: Any,
 ) -> Path:
     """Write the view of a flow, or of several, to one self-contained file.
@@ -80,8 +83,8 @@ def to_html(
 def page(
     flows: Flow | Sequence[Flow],
     *,
-    precision: str = "log16",
-    max_mb: float | None = None,
+    precision: Any = "log16",
+    max_mb: Any = None,
     **choice: Any,
 ) -> str:
     """The view of flows as an HTML page in plain ASCII that loads nothing from anywhere."""
@@ -92,11 +95,13 @@ def page(
             "At least one is wanted.",
             "Give a flow, or a list of flows.",
         )
+    one_of(precision, PRECISIONS, "precision")
+    budget = None if max_mb is None else bounded("max_mb", max_mb)
     hosts = [_host(flow, precision, choice) for flow in every]
     whole = _page(every, hosts)
-    if max_mb is None or len(whole) <= max_mb * 1e6:
+    if budget is None or len(whole) <= budget * 1e6:
         return whole
-    return _fitted(every, precision, choice, max_mb)
+    return _fitted(every, precision, choice, budget)
 
 
 def _page(flows: Sequence[Flow], hosts: Sequence[str]) -> str:

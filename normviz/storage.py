@@ -92,6 +92,7 @@ def load(path: str | Path) -> Flow:
     place = Path(path)
     try:
         with zipfile.ZipFile(place) as archive:
+            _refuse_claims(archive, place)
             plain = _description(archive, place)
             streams = {
                 name: _stream(archive, name, described)
@@ -118,6 +119,18 @@ def load(path: str | Path) -> Flow:
             error.wanted,
             "Save the flow again.",
         ) from error
+
+
+def _refuse_claims(archive: zipfile.ZipFile, place: Path) -> None:
+    """Refuse an archive that says it holds more than the file has, before anything is read."""
+    claimed = sum(entry.file_size for entry in archive.infolist())
+    size = place.stat().st_size
+    if claimed > size:
+        raise BadFile(
+            f"{str(place)!r} claims to hold {claimed:,} bytes, and has {size:,}.",
+            "A file written by flow.save is wanted, which holds its numbers as they are.",
+            "Do not trust this file; fetch it again from where it was saved.",
+        )
 
 
 def _description(archive: zipfile.ZipFile, place: Path) -> Mapping[str, Any]:

@@ -1,6 +1,7 @@
 """A real browser for tests: the system's Chromium or Chrome, else the one Playwright installed.
 
-Run as a program, it makes sure that there is one, and tries what the machine allows.
+Run as a program, it makes sure that there is one, and tries what the machine allows. It looks for
+a Firefox too, and does without where there can be none.
 """
 
 import os
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import firefox
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
@@ -141,3 +143,7 @@ if __name__ == "__main__":
             "Install one from your system's packages (chromium, google-chrome), then run again."
         )
     print(f"· browser: {executable() or 'the one Playwright installed'}")
+    if firefox.ensure():
+        print(f"· and also: {firefox.executable()}")
+    else:
+        print("· no Firefox could be had here; the tests in Firefox will be skipped")

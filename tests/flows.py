@@ -99,3 +99,7 @@ def check(stream: str, layer: int, error: float = 2.5e-7) -> LayerCheck:
 def receipt(checks: Sequence[LayerCheck]) -> Receipt:
     """A receipt that names nothing but its checks."""
     return Receipt(tuple(checks), "tiny", "eager", "float32", "cpu", "none")
+
+
+WEIGHTS_ONLY = from_arrays([[[[0.25, 0.75], [0.5, 0.5]]]], ["a", "b"])
+"""A flow that knows nothing of norms."""

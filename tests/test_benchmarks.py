@@ -24,6 +24,14 @@ def test_the_benchmark_of_the_view_runs_on_a_small_text():
     assert {"first", "layer", "measure", "head", "view stack"} <= set(json.loads(row))
 
 
+def test_the_benchmark_of_the_file_runs_on_a_small_text():
+    command = [sys.executable, "-W", "ignore", BENCHMARKS / "snapshot.py", "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    tokens, row = done.stdout.strip().splitlines()[-1].split(" ", 1)
+    assert tokens == "24"
+    assert set(json.loads(row)["milliseconds"]) == {"first", "layer", "measure", "token"}
+
+
 def test_the_kept_results_are_readable_and_name_their_machine():
     kept = json.loads((BENCHMARKS / "results" / "attention.json").read_text())
     assert set(kept["tokens"]) == {"128", "512"}
@@ -33,3 +41,11 @@ def test_the_kept_results_are_readable_and_name_their_machine():
 def test_the_kept_times_of_the_view_are_those_of_the_goals():
     kept = json.loads((BENCHMARKS / "results" / "view.json").read_text())
     assert set(kept["milliseconds"]) == set(kept["goals"]) == {"128", "512"}
+
+
+def test_the_kept_file_is_as_small_and_quick_as_its_goals():
+    kept = json.loads((BENCHMARKS / "results" / "snapshot.json").read_text())
+    goal = kept["goals"]["128"]
+    assert kept["128"]["megabytes"] <= goal["megabytes"]
+    assert kept["128"]["milliseconds"]["first"]["median"] <= goal["first"]
+    assert kept["512"]["milliseconds"]["layer"]["median"] > 0

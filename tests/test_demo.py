@@ -1,6 +1,7 @@
 """What normviz must show on real trained models."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -86,6 +87,31 @@ def test_the_demo_prints_the_finding_and_writes_the_picture(capsys, tmp_path):
     assert "of the attention weight" in out
     assert str(tmp_path / "demo.html") in out
     assert (tmp_path / "demo.html").stat().st_size > 10_000
+
+
+def test_the_demo_tells_what_each_kind_of_token_takes_in_every_layer(capsys, tmp_path):
+    assert main(["demo", "-o", str(tmp_path / "demo.html")]) == 0
+    out = capsys.readouterr().out
+    sentence, _, heading, _, *rows = out.splitlines()
+    assert re.match(
+        r"In layer \d, \[CLS\] takes \d+% of the attention weight, and \d+% of", sentence
+    )
+    assert {*heading.split()} == {"share", "of", "[CLS]", "[SEP]", "punctuation", "words"}
+    for layer, row in enumerate(rows[:6]):
+        number, *cells = row.split()
+        assert number == str(layer)
+        shares = [float(cell.rstrip("%")) for cell in cells if cell != "→"]
+        assert len(shares) == 8
+        assert sum(shares[::2]) == pytest.approx(100, abs=0.3)
+        assert sum(shares[1::2]) == pytest.approx(100, abs=0.3)
+
+
+def test_the_demo_writes_what_the_ending_says(capsys, tmp_path):
+    assert main(["demo", "-o", str(tmp_path / "demo.svg")]) == 0
+    assert (tmp_path / "demo.svg").read_text().startswith("<svg")
+    assert main(["demo", "-o", str(tmp_path / "demo.pdf")]) == 2
+    assert "A file can be: .html, .svg, .png, .normviz." in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["demo.svg"]
 
 
 def test_a_missing_demo_package_says_what_to_install():

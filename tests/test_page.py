@@ -2,10 +2,12 @@
 
 import re
 
-from browser import INK, token
+import pytest
+from browser import INK, ink, token
 from flows import NASTY, random_flow
 from playwright.sync_api import expect
 
+from normviz.choice import VIEWS
 from normviz.snapshot import page as html
 
 
@@ -17,6 +19,48 @@ def test_nasty_tokens_are_shown_and_do_nothing(show):
     assert tab.locator("main img").count() == 0
     for index in range(3):
         token(tab, "key", index).click()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_nasty_tokens_do_nothing_in_any_view(show, view):
+    tab = show(random_flow(NASTY), view=view, token=4)
+    for side in ("query", "key"):
+        for _ in NASTY:
+            tab.keyboard.press("ArrowDown")
+            assert tab.locator(".nv-notice").count() == 0
+        tab.keyboard.press("ArrowLeft" if side == "query" else "ArrowRight")
+    assert tab.locator("main img, main script:not([type])").count() == 0
+    assert tab.title() == "normviz: " + " ".join(NASTY[:6]).replace("\x00", "\ufffd").replace(
+        "\ud800", "\ufffd"
+    )
+
+
+BEFORE = """(words) => {
+  const sentence = document.querySelector('.nv-sentence');
+  const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const at = node.data.indexOf(words);
+    if (at < 0) continue;
+    return [at, at + words.length - 1].map((place) => {
+      const range = document.createRange();
+      range.setStart(node, place);
+      range.setEnd(node, place + 1);
+      return range.getBoundingClientRect().left;
+    });
+  }
+}"""
+"""Where the first and the last letter of some words of the sentence lie."""
+
+
+@pytest.mark.parametrize(
+    "mark", ["\u202e", "\u202b", "\u2067", "\u2069\u202e", "\u200f", "\u05d0", "\U0001e900"]
+)
+def test_a_token_cannot_turn_the_sentence_round(show, mark):
+    tab = show(random_flow([f"{mark}evil", "b"]), token=0)
+    first, last = tab.evaluate(BEFORE, "takes")
+    assert first < last
+    order = [tab.evaluate(BEFORE, words)[0] for words in ("all 4", "takes")]
+    assert order == sorted(order)
 
 
 def test_two_views_on_one_page_keep_apart(show):
@@ -42,6 +86,25 @@ def test_a_long_text_scrolls_and_stays_legible(show):
     for _ in range(81):
         tab.keyboard.press("ArrowDown")
     expect(token(tab, "query", 80)).to_be_in_viewport()
+
+
+def test_a_file_of_512_tokens_and_144_heads_opens_and_answers(show):
+    flow = random_flow([f"t{index}" for index in range(512)], layers=12, heads=12)
+    tab = show(flow)
+    seen = [ink(tab)["sum"]]
+    for key, words in (("]", "Layer 1,"), ("1", "α:"), ("ArrowDown", "‘t0’ takes")):
+        tab.keyboard.press(key)
+        expect(tab.locator(".nv-sentence")).to_contain_text(words)
+        seen.append(ink(tab)["sum"])
+    assert len(set(seen[:3])) == 3
+    tab.get_by_role("button", name="every layer and head in small").click()
+    expect(tab.locator(".nv-sentence")).to_contain_text("‘t0’")
+    assert ink(tab)["inked"] > 5000
+
+
+def test_a_file_of_128_tokens_and_144_heads_is_as_small_as_promised():
+    flow = random_flow([f"t{index}" for index in range(128)], layers=12, heads=12)
+    assert 1e6 < len(html(flow)) <= 5.3e6
 
 
 def test_a_picture_drawn_while_hidden_appears_when_shown(show):

@@ -15,7 +15,7 @@ import normviz
 from normviz.choice import BadChoice
 from normviz.errors import NormvizError, UnknownName
 from normviz.payload import pack
-from normviz.snapshot import mimebundle, page, to_html
+from normviz.snapshot import _data_block, mimebundle, page, to_html
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -191,3 +191,88 @@ def test_where_there_can_be_no_widget_the_text_says_why(monkeypatch):
     assert mimebundle(flow) == {
         "text/plain": f"{flow!r}\n  (no picture: There is no door. One is needed. Build it.)"
     }
+
+
+def test_nothing_in_the_data_looks_like_markup():
+    about, packed, _ = blocks(page(replace(random_flow(NASTY), title="a<b>&amp;c")))
+    assert not {*"<>&"} & {*about, *packed}
+    assert json.loads(about)["header"]["flows"][0]["title"] == "a<b>&amp;c"
+
+
+def test_no_date_is_written_into_the_page():
+    _, packed, _ = blocks(page(random_flow()))
+    assert base64.b64decode(packed)[4:8] == bytes(4)
+
+
+def test_the_tab_is_named_after_the_first_text_or_its_model():
+    flow = random_flow()
+    nameless = replace(flow, title="")
+    for flows, name in (
+        (flow, flow.title),
+        (nameless, "numbers from elsewhere"),
+        ([flow, nameless, nameless], f"{flow.title} and 2 more"),
+    ):
+        assert f"<title>normviz: {name}</title>" in page(flows)
+
+
+LONG = [str(n) for n in range(60)]
+
+
+def budget_for(flow, part, **choice):
+    """Megabytes between the page of one layer and the whole page."""
+    least = len(page(flow.nearest_layers(0, 1)[0]))
+    return (least + (len(page(flow, **choice)) - least) * part) / 1e6
+
+
+def test_a_budget_keeps_as_many_layers_as_fit():
+    flow = random_flow(LONG, layers=8)
+    counts = []
+    for part in (0.1, 0.3, 0.6, 0.9):
+        text = page(flow, max_mb=budget_for(flow, part))
+        counts.append(
+            len(json.loads(blocks(text)[0])["header"]["flows"][0]["streams"][0]["layers"])
+        )
+    assert counts == sorted(counts)
+    assert counts[0] >= 1
+    assert counts[-1] == 7
+
+
+def test_a_layer_that_was_left_out_is_compared_with_no_more():
+    flow = random_flow(LONG, layers=8)
+    about = json.loads(blocks(page(flow, compare=7, max_mb=budget_for(flow, 0.4)))[0])
+    assert 7 not in about["header"]["flows"][0]["streams"][0]["layers"]
+    assert about["choice"]["compare"] is None
+    near = json.loads(blocks(page(flow, compare=1, max_mb=budget_for(flow, 0.6)))[0])
+    assert near["choice"]["compare"] == 1
+
+
+def test_the_other_flow_keeps_to_the_budget_too():
+    flow, other = random_flow(LONG, layers=8), random_flow(LONG, layers=8)
+    whole = page(flow, compare=other)
+    about = json.loads(blocks(page(flow, compare=other, max_mb=len(whole) * 0.6 / 1e6))[0])
+    layers = [one["streams"][0]["layers"] for one in about["header"]["flows"]]
+    assert layers[0] == layers[1]
+    assert len(layers[0]) < 8
+
+
+def test_a_budget_is_for_all_flows_together_and_each_says_what_it_lacks():
+    flows = [random_flow(LONG, layers=2), random_flow(LONG, layers=8)]
+    text = page(flows, max_mb=len(page(flows)) * 0.7 / 1e6)
+    assert len(text) <= len(page(flows)) * 0.7
+    found = re.findall(r'<script type="application/json">(.*?)</script>', text)
+    first, second = (json.loads(about)["header"]["flows"][0] for about in found)
+    assert first["streams"][0]["layers"] == [0, 1]
+    assert first["note"] == ""
+    assert 2 < len(second["streams"][0]["layers"]) < 8
+    assert second["note"].startswith("Left out to keep the file within ")
+
+
+def test_a_still_picture_has_only_so_many_ribbons():
+    flow = random_flow(LONG, layers=1, heads=12)
+    still = ET.fromstring(mimebundle(flow)["image/svg+xml"])  # noqa: S314
+    assert 700 < len(list(still.iter(f"{SVG}path"))) <= 800
+
+
+def test_numbers_that_json_has_no_word_for_never_reach_a_page():
+    with pytest.raises(ValueError, match="JSON"):
+        _data_block({"number": float("nan")})

@@ -129,6 +129,35 @@ def test_a_small_file_that_claims_much_is_refused_before_memory_is_asked_for(tmp
         load(rewritten(tmp_path, claim))
 
 
+def claiming(tmp_path, member, size):
+    """A small flow whose archive says that one of its members has this size."""
+    path = small().save(tmp_path / "flow")
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+        entry = archive.getinfo(member)
+        entry.file_size = entry.compress_size = size
+    return path
+
+
+@pytest.mark.parametrize("member", ["flow.json", "encoder/weight/0.f4"])
+def test_two_kilobytes_that_claim_100_gigabytes_are_refused_unread(tmp_path, monkeypatch, member):
+    path = claiming(tmp_path, member, 100 * 10**9)
+    assert path.stat().st_size < 2500
+    monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(
+        BadFile, match=r"claims to hold 100,000,00\d,\d{3} bytes, and has \d,\d{3}\."
+    ):
+        load(path)
+
+
+def test_a_member_that_lies_only_a_little_is_refused_too(tmp_path):
+    with pytest.raises(BadFile):
+        load(claiming(tmp_path, "encoder/weight/0.f4", 17))
+
+
 def test_a_compressed_bomb_is_refused(tmp_path):
     path = small().save(tmp_path / "flow")
     with zipfile.ZipFile(path) as archive:

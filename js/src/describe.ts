@@ -25,13 +25,18 @@ export function describe(picture: Picture, focus: Focus | null): Description {
   return at === null ? describeAll(picture) : describeToken(picture, at);
 }
 
-/** Letters that are read from right to left. */
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufefc]/;
+/** Letters that are read from right to left, and marks that turn the text after them. */
+const TURNING =
+  /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** Marks that open or close an enclosure, which would end ours too soon or not at all. */
+const ENCLOSING = /[\u2066-\u2069]/g;
 
 /** A token in quotes; one that is read from right to left does not turn the sentence round. */
 export function quoted(piece: string): string {
   const text = visible(piece);
-  return RIGHT_TO_LEFT.test(text) ? `\u2018\u2068${text}\u2069\u2019` : `\u2018${text}\u2019`;
+  if (!TURNING.test(text)) return `\u2018${text}\u2019`;
+  return `\u2018\u2068${text.replace(ENCLOSING, "")}\u2069\u2019`;
 }
 
 /** Which heads are shown. */

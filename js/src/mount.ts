@@ -118,7 +118,8 @@ function watchSize(node: HTMLElement, draw: () => void, signal: AbortSignal): vo
 function title({ model, title: text, note = "" }: Flow): HTMLElement {
   const name = element("span", { class: "nv-model" }, model);
   const aside = note ? [element("span", { class: "nv-note", role: "note" }, ` ${note}`)] : [];
-  return element("p", { class: "nv-title", title: text }, name, text, ...aside);
+  const words = element("span", { dir: "auto" }, text); // it cannot turn the note round
+  return element("p", { class: "nv-title", title: text }, name, words, ...aside);
 }
 
 /** Whether it adds up, in one line; opened, the whole proof. */

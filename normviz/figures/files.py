@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from normviz.choice import BadChoice, resolve, split
+from normviz.choice import BadChoice, resolve, split, yes_or_no
 from normviz.figures import Size
 from normviz.figures.drawing import drawing
 from normviz.figures.geometry import LIMIT
@@ -11,6 +11,7 @@ from normviz.figures.marks import Drawing
 from normviz.figures.picture import panes
 from normviz.files import atomically
 from normviz.flow import Flow
+from normviz.sizes import bounded, bounded_dots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,8 +20,9 @@ COLUMN = 8.5
 """The width of a column in a paper, in centimetres; two panes take two columns."""
 
 
-def drawing_of(flow: Flow, *, legend: bool = True, most: int = LIMIT, **choice: Any) -> Drawing:
+def drawing_of(flow: Flow, *, legend: Any = True, most: int = LIMIT, **choice: Any) -> Drawing:
     """The drawing of a choice; light, unless the choice says dark."""
+    yes_or_no(legend, "legend")
     chosen, others = split(choice)
     first = resolve(flow, chosen)
     if first["compare"] == "other" and not others:
@@ -33,11 +35,13 @@ def drawing_of(flow: Flow, *, legend: bool = True, most: int = LIMIT, **choice: 
     return drawing(found, first["view"], first["theme"], legend=legend, most=most)
 
 
-def _wide(sheet: Drawing, width_cm: Size | None) -> Size:
-    return width_cm if width_cm is not None else COLUMN * (2 if sheet.panes > 1 else 1)
+def _wide(sheet: Drawing, width_cm: Any) -> Size:
+    if width_cm is None:
+        return COLUMN * (2 if sheet.panes > 1 else 1)
+    return bounded("width_cm", width_cm)
 
 
-def svg_of(flow: Flow, *, width_cm: Size | None = None, **choice: Any) -> str:
+def svg_of(flow: Flow, *, width_cm: Any = None, **choice: Any) -> str:
     """A flow as the text of an SVG file."""
     from normviz.figures.svg import svg
 
@@ -45,7 +49,7 @@ def svg_of(flow: Flow, *, width_cm: Size | None = None, **choice: Any) -> str:
     return svg(sheet, width_cm=_wide(sheet, width_cm), title=flow.title or flow.receipt.model)
 
 
-def to_svg(flow: Flow, path: str | Path, *, width_cm: Size | None = None, **choice: Any) -> Path:
+def to_svg(flow: Flow, path: str | Path, *, width_cm: Any = None, **choice: Any) -> Path:
     """Write a figure as SVG."""
     text = svg_of(flow, width_cm=width_cm, **choice)
     with atomically(Path(path)) as unfinished:
@@ -57,23 +61,23 @@ def to_png(
     flow: Flow,
     path: str | Path,
     *,
-    width_cm: Size | None = None,
-    dpi: Size = 300,
+    width_cm: Any = None,
+    dpi: Any = 300,
     **choice: Any,
 ) -> Path:
     """Write a figure as PNG."""
     from normviz.figures.plot import png
 
     sheet = drawing_of(flow, **choice)
-    data = png(sheet, width_cm=_wide(sheet, width_cm), dpi=dpi)
+    wide, dots = _wide(sheet, width_cm), bounded("dpi", dpi)
+    bounded_dots(wide, wide * sheet.height / sheet.width, dots)
+    data = png(sheet, width_cm=wide, dpi=dots)
     with atomically(Path(path)) as unfinished:
         unfinished.write_bytes(data)
     return Path(path)
 
 
-def plot(
-    flow: Flow, ax: "Axes | None" = None, *, width_cm: Size | None = None, **choice: Any
-) -> "Axes":
+def plot(flow: Flow, ax: "Axes | None" = None, *, width_cm: Any = None, **choice: Any) -> "Axes":
     """Draw a figure on matplotlib axes."""
     from normviz.figures.plot import plot as draw
 
