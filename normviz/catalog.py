@@ -82,9 +82,44 @@ _ALL = (
         "Kobayashi et al. 2024",
         "what each key gives to the layer's output",
     ),
+    _rung(
+        "globenc",
+        "layer without FF",
+        "Modarressi et al. 2022 (GlobEnc)",
+        "what each key gives to the layer's output past the feed-forward block",
+    ),
+    _rung(
+        "alti",
+        "L1 contribution",
+        "Ferrando et al. 2022 (ALTI)",
+        "how much nearer each key brings the attention block's output, by L1 distance",
+    ),
+    _rung(
+        "decomposition",
+        "from the input",
+        "Modarressi et al. 2023 (DecompX)",
+        "how much of each input token is in the vector, carried through all layers",
+    ),
 )
+_ROLLED = ("weight", "weighted-norm", "attention", "attention-residual", "attention-block")
+_ROLLED += ("feed-forward-residual", "layer", "globenc", "alti")
 
 MEASURES = {measure.id: measure for measure in _ALL}
+MEASURES |= {
+    f"rollout:{name}": _rung(
+        f"rollout:{name}",
+        f"rollout of {MEASURES[name].label}",
+        "Abnar and Zuidema 2020",
+        "how much of each input token the measure carries up to a layer",
+    )
+    for name in _ROLLED
+}
+MEASURES["attention-flow"] = _rung(
+    "attention-flow",
+    "max-flow",
+    "Abnar and Zuidema 2020",
+    "how much could flow from each input token, with weights as the capacities of pipes",
+)
 DEFAULT = ("weight", "value-norm", "weighted-norm", "attention")
 """The measures that cost next to nothing."""
 LADDER = (
@@ -96,6 +131,8 @@ LADDER = (
     "layer",
 )
 """The rungs from attention to the whole layer: each takes in one more component."""
+ON_REQUEST = ("attention-flow",)
+"""What `"all"` does not mean, because it takes minutes for more than a few dozen tokens."""
 READINGS: dict[str, tuple[Axis, ...]] = {
     "along": ("layer", "query", "key"),
     "mixing": ("layer", "query"),
@@ -122,8 +159,9 @@ def one_of(name: object, names: Iterable[object], kind: str) -> None:
 
 
 def chosen(measures: str | Iterable[str]) -> tuple[str, ...]:
-    """The measures asked for, by id, list of ids or "all", in the order of the catalog."""
-    asked = list(MEASURES) if measures == "all" else measures
+    """The measures asked for, by id, list of ids or `"all"`, in the order of the catalog."""
+    everything = [name for name in MEASURES if name not in ON_REQUEST]
+    asked = everything if measures == "all" else measures
     asked = [asked] if isinstance(asked, str) else list(asked)
     for name in asked:
         one_of(name, MEASURES, "measure")

@@ -83,9 +83,9 @@ def _remarks(items: list[Measured]) -> Iterator[str]:
     probed = [item.projection for item in items if item.probed]
     if probed:
         yield f"W_O of {', '.join(probed)} was found by sending unit vectors through"
-    if any(item.dtype == "int8" for item in items):
-        allowed = TOLERANCE["int8"]
-        yield f"its projections round their input to eight bits: {allowed:.0e} is allowed there"
+    for kind in sorted({item.rounds for item in items if item.rounds is not None}):
+        allowed = TOLERANCE[kind]
+        yield f"its projections round their input to {kind}: {allowed:.0e} is allowed there"
 
 
 def _same_tokens(items: list[Measured]) -> None:

@@ -20,8 +20,8 @@ class Projection:
     bias: Float[Tensor, " model"] | None
     probed: bool
     """Whether the matrix was found by sending unit vectors through the module."""
-    rounds: bool
-    """Whether the module rounds what it is given to eight bits, so that it is not quite linear."""
+    rounds: str | None
+    """The type that the module rounds what it is given to, where that makes it not quite linear."""
 
 
 def is_linear(module: nn.Module) -> bool:
@@ -39,7 +39,7 @@ def projection(module: nn.Module, name: str, sample: Tensor, heads: int) -> Proj
     """
     matrix, bias, probed = _matrix(module, name, sample)
     cut = matrix.reshape(heads, -1, matrix.shape[-1])  # head dim model
-    return Projection(name, cut, bias, probed, probed and _in_eight_bits(module))
+    return Projection(name, cut, bias, probed, _rounds(module) if probed else None)
 
 
 def _matrix(module: nn.Module, name: str, sample: Tensor) -> tuple[Tensor, Tensor | None, bool]:
@@ -67,7 +67,11 @@ def _detached(bias: Tensor | None) -> Tensor | None:
     return None if bias is None else bias.detach()
 
 
-def _in_eight_bits(module: nn.Module) -> bool:
+def _rounds(module: nn.Module) -> str | None:
+    """Eight bits round their input to eight bits; four bits, packed for some CPUs, to bfloat16."""
     weight = getattr(module, "weight", None)
     weight = weight() if callable(weight) else weight  # torch's own quantised modules unpack it
-    return getattr(weight, "dtype", None) in (torch.int8, torch.qint8)
+    if getattr(weight, "dtype", None) in (torch.int8, torch.qint8):
+        return "int8"
+    packed = getattr(getattr(weight, "quant_state", None), "packing_format_for_cpu", False)
+    return "bfloat16" if packed else None

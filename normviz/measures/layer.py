@@ -35,6 +35,7 @@ class Measured:
     projection: str
     probed: bool
     dtype: str
+    rounds: str | None
     sink: bool
     heads: tuple[int, ...]
     lengths: dict[str, int]
@@ -122,6 +123,7 @@ class Reducer:
             projection=heard.projection.name,
             probed=heard.projection.probed,
             dtype=_precision(heard),
+            rounds=heard.projection.rounds,
             sink=getattr(heard.module, "sinks", None) is not None,
             heads=heads,
             lengths={"query": query_length, "key": key_length},
@@ -164,4 +166,4 @@ def _some(tensor: Tensor, heads: tuple[int, ...]) -> Tensor:
 def _precision(heard: Heard) -> str:
     """How exactly the parts can add up: as the output is stored, or as the projection rounds."""
     stored = str(heard.output.dtype).removeprefix("torch.")
-    return "int8" if heard.projection.rounds else stored
+    return heard.projection.rounds or stored
