@@ -55,6 +55,7 @@ lab: $(VENV)/.test-ready  ## JupyterLab on the notebooks
 
 bench: $(VENV)/.test-ready  ## the benchmarks, as ratios measured in one run
 	$(RUN)/python benchmarks/attention.py
+	$(RUN)/python benchmarks/ladder.py
 	$(RUN)/python benchmarks/view.py
 	$(RUN)/python benchmarks/snapshot.py
 

@@ -75,14 +75,16 @@ def literal(bert: BertModel, tokens: int):
 CONTENDERS = {"plain": plain, "normviz": measured, "literal": literal}
 
 
-def timed(bert: BertModel, tokens: int, names: list[str], rounds: int) -> dict[str, list[float]]:
+def timed(
+    bert: BertModel, tokens: int, names: list[str], rounds: int, contenders=CONTENDERS
+) -> dict[str, list[float]]:
     """Seconds of each contender, in turn, after one run that does not count."""
     seconds: dict[str, list[float]] = {name: [] for name in names}
     for turn in range(rounds + 1):
         for name in names:
             gc.collect()
             start = time.perf_counter()
-            CONTENDERS[name](bert, tokens)
+            contenders[name](bert, tokens)
             if turn:
                 seconds[name].append(time.perf_counter() - start)
     return seconds
@@ -101,9 +103,9 @@ def alone(seconds: dict[str, list[float]]) -> float:
     return round((middle["literal"] - middle["plain"]) / (middle["normviz"] - middle["plain"]), 1)
 
 
-def peak(name: str, tokens: int) -> int:
+def alone_in_a_process(script: str, name: str, tokens: int) -> int:
     """How many bytes a contender needs beyond the loaded model: the median of five processes."""
-    command = [sys.executable, "-W", "ignore", __file__, "--peak", name, "--tokens", str(tokens)]
+    command = [sys.executable, "-W", "ignore", script, "--peak", name, "--tokens", str(tokens)]
     found = []
     for _ in range(5):
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -111,7 +113,7 @@ def peak(name: str, tokens: int) -> int:
     return int(statistics.median(found))
 
 
-def measure_peak(name: str, tokens: int) -> None:
+def measure_peak(name: str, tokens: int, contenders=CONTENDERS) -> None:
     """Run one contender in this process and print how much memory it took."""
     bert = model()
     plain(bert, 8)  # libraries allocate on first use; that is not the contender's memory
@@ -119,7 +121,7 @@ def measure_peak(name: str, tokens: int) -> None:
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of building the model
     before = high_water()
-    kept = CONTENDERS[name](bert, tokens)
+    kept = contenders[name](bert, tokens)
     print(high_water() - before)
     del kept
 
@@ -163,7 +165,8 @@ def run(*, quick: bool) -> dict[str, object]:
             "literal": literally,
         }
         if not quick:
-            bytes_grown = {name: peak(name, tokens) for name in ("plain", "normviz")}
+            names = ("plain", "normviz")
+            bytes_grown = {name: alone_in_a_process(__file__, name, tokens) for name in names}
             row["memory"] = round(bytes_grown["normviz"] / bytes_grown["plain"], 3)
             row["bytes"] = bytes_grown
         results["tokens"][str(tokens)] = row

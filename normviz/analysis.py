@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from itertools import islice
@@ -10,8 +11,8 @@ from typing import Any
 import torch
 
 from normviz import inputs as room
-from normviz.axes import Said
-from normviz.capture import Heard, capture
+from normviz.axes import Said, StreamName
+from normviz.capture import Heard, Taped, capture
 from normviz.capture.loan import evaluating
 from normviz.capture.state import implementation
 from normviz.catalog import DEFAULT
@@ -19,6 +20,7 @@ from normviz.collect import gathered
 from normviz.errors import BadInput
 from normviz.flow import Flow
 from normviz.inputs import Prepared, has_encoder
+from normviz.measures.decomposition import Carried
 from normviz.measures.layer import Reducer
 from normviz.models import Loaded, resolve
 from normviz.options import Options
@@ -201,8 +203,11 @@ def _flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flo
             reducer(heard)
             step()
 
-        layered = reducer.layered if reducer.rungs else None
+        layered = reducer.layered if reducer.needs_tape else None
         capture(loaded.model, prepared.for_forward(), measured, layered)
+    if "decomposition" in options.measures:
+        with torch.no_grad():
+            reducer.carried(_carried(loaded.model, prepared, len(reducer.results)))
     rows = gathered(reducer.results, prepared, options.layers)
     first = next(loaded.model.parameters(), None)
     fingerprint = prepared.fingerprint()
@@ -219,6 +224,27 @@ def _flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flo
             notes=prepared.notes + row.notes,
         )
         yield Flow(row.streams, receipt, prepared.title)
+
+
+class _Enough(Exception):
+    """The last layer has passed; what a model does with its output is its own affair."""
+
+
+def _carried(model: Any, prepared: Prepared, attentions: int) -> list[Carried]:
+    """A second pass, with one tape through all layers, up to the last of so many attentions."""
+    layers: list[Carried] = []
+    streams: list[StreamName] = []
+
+    def layered(taped: Taped) -> None:
+        before = sum(len(layer.streams) for layer in layers)
+        layers.append(Carried(taped, tuple(streams[before:])))
+        if len(streams) == attentions:
+            raise _Enough
+
+    with suppress(_Enough):
+        hear = lambda heard: streams.append(heard.stream)  # noqa: E731
+        capture(model, prepared.for_forward(), hear, layered, carried=True)
+    return layers
 
 
 def _layer_count(model: Any) -> int | None:

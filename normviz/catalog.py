@@ -101,8 +101,10 @@ _ALL = (
         "how much of each input token is in the vector, carried through all layers",
     ),
 )
-_ROLLED = ("weight", "weighted-norm", "attention", "attention-residual", "attention-block")
-_ROLLED += ("feed-forward-residual", "layer", "globenc", "alti")
+_ROLLED = (
+    "weight", "weighted-norm", "attention", "attention-residual", "attention-block",
+    "feed-forward-residual", "layer", "globenc", "alti",
+)  # fmt: skip
 
 MEASURES = {measure.id: measure for measure in _ALL}
 MEASURES |= {
@@ -140,6 +142,12 @@ READINGS: dict[str, tuple[Axis, ...]] = {
 """What is kept of every rung besides its lengths; see `Stream.reading`."""
 
 
+def is_climbed(name: str) -> bool:
+    """Whether a measure or reading is taken on the rungs of a layer."""
+    kind, _, rung = name.rpartition(":")
+    return (rung in LADDER and kind in ("", *READINGS)) or name in ("globenc", "alti")
+
+
 def axes_of(name: str) -> tuple[Axis, ...]:
     """The axes of a measure, or of a reading such as `mixing:layer`."""
     kind, _, rung = name.partition(":")
@@ -159,10 +167,15 @@ def one_of(name: object, names: Iterable[object], kind: str) -> None:
 
 
 def chosen(measures: str | Iterable[str]) -> tuple[str, ...]:
-    """The measures asked for, by id, list of ids or `"all"`, in the order of the catalog."""
-    everything = [name for name in MEASURES if name not in ON_REQUEST]
+    """The measures asked for, by id, list of ids or `"all"`, in the order of the catalog.
+
+    Readings of the ladder such as `along:layer` may be asked for too; `"all"` means them as well.
+    """
+    readings = [f"{kind}:{rung}" for kind in READINGS for rung in LADDER]
+    known = [*MEASURES, *readings]
+    everything = [name for name in known if name not in ON_REQUEST]
     asked = everything if measures == "all" else measures
     asked = [asked] if isinstance(asked, str) else list(asked)
     for name in asked:
-        one_of(name, MEASURES, "measure")
-    return tuple(name for name in MEASURES if name in asked)
+        one_of(name, known, "measure")
+    return tuple(name for name in known if name in asked)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from normviz.catalog import LADDER, chosen, one_of
+from normviz.catalog import chosen, is_climbed, one_of
 from normviz.errors import BadInput
 from normviz.parts.records import Biases
 
@@ -42,4 +42,5 @@ class Options:
     @property
     def one_by_one(self) -> bool:
         """Whether texts must be run alone: parts are kept apart by token, not by text."""
-        return any(name in self.measures for name in LADDER[1:])
+        alone = {name for name in self.measures if is_climbed(name)} - {"attention"}
+        return bool(alone) or "decomposition" in self.measures

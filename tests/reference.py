@@ -97,3 +97,36 @@ def gated(gate, up, gate_parts, up_parts, activation, steps=20_000):
         slope = (activation(at * gate + small) - activation(at * gate - small)) / (2 * small)
         shares += slope * at * up * gate_parts + activation(at * gate) * up_parts
     return shares / steps
+
+
+def carried(parts, free, weight, projections, norms, forward):
+    """Parts `source token model` and what comes from no token, through one post-norm layer.
+
+    `projections` are W_V and b_V cut into heads, W_O cut into heads, b_O; biases come from no token.
+    """
+    into_value, value_bias, out, out_bias = projections
+    everything = np.concatenate([parts, free[None]])
+    moved = np.zeros_like(everything)
+    for head in range(len(weight)):
+        value = everything @ into_value[head]
+        value[-1] += value_bias[head]
+        moved += (weight[head] @ value) @ out[head]
+    moved[-1] += out_bias
+    residual = moved + everything
+    whole = residual.sum(axis=0)
+    block = np.stack([_normed_rows(one, whole, norms[0]) for one in residual])
+    block[-1] += norms[0][1]
+    inner = block @ forward[0]
+    inner[-1] += forward[1]
+    total = inner.sum(axis=0)
+    factor = np.stack([_gelu(row) for row in total]) / total
+    after = (inner * factor) @ forward[2] + block
+    after[-1] += forward[3]
+    whole = after.sum(axis=0)
+    found = np.stack([_normed_rows(one, whole, norms[1]) for one in after])
+    found[-1] += norms[1][1]
+    return found[:-1], found[-1]
+
+
+def _normed_rows(vectors, whole, norm):
+    return np.stack([_normed(v, w, norm) for v, w in zip(vectors, whole, strict=True)])

@@ -49,3 +49,11 @@ def test_the_kept_file_is_as_small_and_quick_as_its_goals():
     assert kept["128"]["megabytes"] <= goal["megabytes"]
     assert kept["128"]["milliseconds"]["first"]["median"] <= goal["first"]
     assert kept["512"]["milliseconds"]["layer"]["median"] > 0
+
+
+def test_the_benchmark_of_the_ladder_runs_on_a_small_shape():
+    command = [sys.executable, "-W", "ignore", BENCHMARKS / "ladder.py", "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    tokens, row = done.stdout.strip().splitlines()[-1].split(" ", 1)
+    assert tokens == "32"
+    assert json.loads(row)["whole, x products"]["median"] > 0

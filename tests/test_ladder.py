@@ -1,5 +1,6 @@
 """The ladder adds up in every architecture, and equals the papers' formulas."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import architectures
@@ -15,7 +16,7 @@ from normviz.catalog import LADDER
 from normviz.errors import BadInput, UnknownName, UnsupportedModel
 from normviz.inputs import from_inputs
 from normviz.measures import ladder as room
-from normviz.measures.ladder import climb
+from normviz.measures.ladder import Wish, climb
 from normviz.measures.rungs import rungs
 from normviz.parts import NoRule, Parts, Record
 from normviz.parts.vectors import Heads
@@ -23,6 +24,7 @@ from normviz.parts.vectors import Heads
 PRE_NORM = "esm modernbert llama gpt2 gemma2 olmo2 t5 mbart whisper vit dinov2 gpt_neox cohere"
 POST_NORM = "bert distilbert albert bart marian wav2vec2 deberta-v2 mpnet"
 PARALLEL = "gpt_neox phi cohere gptj falcon"
+ALL = Wish((*LADDER, "globenc", "alti", *(f"along:{rung}" for rung in LADDER)))
 MIXTURES = ("mixtral", "qwen2_moe", "gpt_oss", "nllb-moe")
 
 
@@ -53,7 +55,7 @@ def output_of(model, inputs, told=None):
 def test_the_parts_of_every_rung_add_up_and_the_model_computes_what_it_always_does(name):
     model, inputs = double(name)
     found = []
-    output = output_of(model, inputs, lambda t: found.append(climb(t, LADDER)))
+    output = output_of(model, inputs, lambda t: found.append(climb(t, ALL)))
     assert type(output) is torch.Tensor
     if name in MIXTURES:
         model.set_experts_implementation("eager")  # fused experts do not run in double precision
@@ -71,7 +73,7 @@ def test_the_parts_of_every_rung_add_up_and_the_model_computes_what_it_always_do
 def test_nothing_comes_from_a_later_token(name):
     model, inputs = double(name)
     found = []
-    taped(model, inputs, lambda t: found.append(climb(t, LADDER)))
+    taped(model, inputs, lambda t: found.append(climb(t, ALL)))
     causal = found if len(architectures.ALL[name].streams) == 1 else found[2:]
     for layer in causal:
         for rung in LADDER:
@@ -113,7 +115,7 @@ def loops(model, inputs):
 def test_every_rung_and_its_mixing_ratio_equal_the_loops_in_double_precision():
     model, inputs = double("bert")
     found = []
-    taped(model, inputs, lambda t: found.append(climb(t, LADDER)["own"].numbers))
+    taped(model, inputs, lambda t: found.append(climb(t, ALL)["own"].numbers))
     for numbers, (lengths, ratios) in zip(found, loops(model, inputs), strict=True):
         for rung in LADDER:
             np.testing.assert_allclose(numbers[rung][0], lengths[rung], rtol=1e-10)
@@ -145,10 +147,10 @@ def test_a_trained_model_mixes_as_the_paper_says_it_does(demo):
 def test_the_closed_forms_equal_the_general_mechanism(name, monkeypatch):
     model, inputs = double(name)
     closed, general = [], []
-    taped(model, inputs, lambda t: closed.append(climb(t, LADDER)))
+    taped(model, inputs, lambda t: closed.append(climb(t, ALL)))
     monkeypatch.setattr(Record, "flat", property(lambda record: False))
     monkeypatch.setattr(Heads, "projected", lambda heads, matrix: None)
-    taped(model, inputs, lambda t: general.append(climb(t, LADDER)))
+    taped(model, inputs, lambda t: general.append(climb(t, ALL)))
     for one, other in zip(closed, general, strict=True):
         for side in one:
             for rung, numbers in one[side].numbers.items():
@@ -161,8 +163,8 @@ def test_the_closed_forms_equal_the_general_mechanism(name, monkeypatch):
 def test_little_memory_changes_nothing_but_the_time(name, memory, monkeypatch):
     model, inputs = double(name)
     runs, most = [], []
-    taped(model, inputs, lambda t: runs.append(climb(t, LADDER, memory=memory)))
-    taped(model, inputs, lambda t: most.append(climb(t, LADDER)))
+    taped(model, inputs, lambda t: runs.append(climb(t, replace(ALL, memory=memory))))
+    taped(model, inputs, lambda t: most.append(climb(t, ALL)))
     for one, other in zip(runs, most, strict=True):
         for side in one:
             for rung, numbers in one[side].numbers.items():
@@ -180,7 +182,7 @@ def test_no_vector_for_every_pair_and_every_inner_feature_is_ever_whole(monkeypa
         return found
 
     monkeypatch.setattr(torch, "bmm", watched)
-    taped(model, inputs, lambda t: climb(t, LADDER, memory=1))
+    taped(model, inputs, lambda t: climb(t, replace(ALL, memory=1)))
     tokens, inner = architectures.TOKENS, 48
     assert max(largest) == tokens * inner  # one source at a time
     assert room.LARGEST_RUN <= 2**30
@@ -190,8 +192,8 @@ def test_no_vector_for_every_pair_and_every_inner_feature_is_ever_whole(monkeypa
 def test_biases_held_constant_add_up_too_and_give_tokens_other_parts(name):
     model, inputs = double(name)
     source, constant = [], []
-    taped(model, inputs, lambda t: source.append(climb(t, LADDER)))
-    taped(model, inputs, lambda t: constant.append(climb(t, LADDER, biases="constant")))
+    taped(model, inputs, lambda t: source.append(climb(t, ALL)))
+    taped(model, inputs, lambda t: constant.append(climb(t, replace(ALL, biases="constant"))))
     for one, other in zip(source, constant, strict=True):
         assert max(other["own"].errors.values()) < 1e-6
         forward = one["own"].numbers["feed-forward"], other["own"].numbers["feed-forward"]
@@ -207,7 +209,7 @@ def test_rungs_that_coincide_in_pre_norm_models_are_one(name):
     flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
     for stream in flow.streams.values():
         wanted = {"attention-block": "attention-residual", "layer": "feed-forward-residual"}
-        assert dict(stream.same) == wanted
+        assert dict(stream.same) == wanted | {"globenc": "attention-residual"}
         assert "layer" not in stream.measures
         assert "layer" in stream
         np.testing.assert_array_equal(stream["layer"], stream["feed-forward-residual"])
@@ -233,7 +235,7 @@ def test_post_norm_models_have_six_rungs_that_differ(name):
 def test_parallel_feed_forward_reads_one_token_alone(name):
     model, inputs = double(name)
     found = []
-    taped(model, inputs, lambda t: found.append(climb(t, LADDER)["own"].numbers))
+    taped(model, inputs, lambda t: found.append(climb(t, ALL)["own"].numbers))
     for numbers in found:
         own = numbers["feed-forward"][0]
         assert (own - own.diagonal().diag_embed() == 0).all()
@@ -260,7 +262,7 @@ def test_encoder_tokens_are_a_second_set_of_sources():
     assert (flow.cross["layer"] > 0).all()
     model, inputs = double("marian")
     found = []
-    taped(model, inputs, lambda t: found.append(climb(t, LADDER)))
+    taped(model, inputs, lambda t: found.append(climb(t, ALL)))
     with_cross = found[2]
     # a projection on the whole vector adds up over both sides, and the bias, to its length
     along = [with_cross[side].numbers["along:layer"].sum(-1) for side in ("own", "other")]
@@ -272,7 +274,7 @@ def test_what_each_part_gives_along_the_whole_adds_up_to_its_length():
     found, lengths = [], []
 
     def told(t):
-        found.append(climb(t, LADDER)["own"].numbers)
+        found.append(climb(t, ALL)["own"].numbers)
         ladder = rungs(t)["own"]
         lengths.append({rung: record.total.norm(dim=-1) for rung, record in ladder.items()})
 
@@ -295,8 +297,6 @@ def test_the_receipt_knows_every_rung(demo):
 
 
 def test_a_rung_that_does_not_add_up_is_named(demo):
-    from dataclasses import replace
-
     flow = analyze(*demo, "A cat sat.", measures=["layer"], layers=[1])
     broken = replace(flow.receipt, rungs=(replace(flow.receipt.rungs[0], error=0.1),))
     assert not broken.ok

@@ -6,7 +6,7 @@ the layer's tape is told to whoever asked, and the model goes on with plain tens
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +17,7 @@ from normviz.capture.loan import changed, configs
 from normviz.capture.products import ELSEWHERE
 from normviz.errors import UnsupportedModel
 from normviz.parts import NoRule, Parts, Record, entering, named_by, plain
+from normviz.parts.records import Side
 
 EXPERTS = "_experts_implementation_internal"
 """Where a configuration keeps how a mixture of experts is run."""
@@ -27,6 +28,8 @@ class Taped:
     """One layer as it ran: what entered, what it read elsewhere, and what came out."""
 
     name: str
+    side: Side
+    """Whose tokens enter it: a carried encoder's are the other side of the decoder it leads to."""
     entered: Record
     other: Record | None
     output: Record
@@ -48,6 +51,15 @@ def layers_of(model: nn.Module) -> dict[nn.Module, str]:
     return found
 
 
+def encoder_of(model: nn.Module, names: Mapping[nn.Module, str]) -> str | None:
+    """The name under which an encoder–decoder keeps its encoder; None for a single stack."""
+    config = getattr(model, "config", None)
+    if not getattr(config, "is_encoder_decoder", False):
+        return None
+    encoder = model.get_encoder()  # type: ignore[operator]
+    return f"{names[encoder]}." if encoder in names else None
+
+
 def _below(module: nn.Module) -> Iterator[nn.Module]:
     return (inner for inner in module.modules() if inner is not module)
 
@@ -60,9 +72,15 @@ def _is_stack(module: nn.Module) -> bool:
 
 
 class Taper:
-    """Marks what enters each layer, and tells its tape when it is done."""
+    """Marks what enters each layer, and tells its tape when it is done.
 
-    def __init__(self, model: nn.Module, told: Callable[[Taped], None]) -> None:
+    With `carried`, only what enters the first layer of a stack is marked, and the tape runs on.
+    """
+
+    def __init__(
+        self, model: nn.Module, told: Callable[[Taped], None], *, carried: bool = False
+    ) -> None:
+        self.carried = carried
         self.layers = layers_of(model)
         self.names = {module: name for name, module in model.named_modules()}
         self.told = told
@@ -86,13 +104,25 @@ class Taper:
         """Before a layer runs: every token's vector is its own."""
         given = inspect.signature(type(layer).forward).bind_partial(layer, *args, **kwargs)
         hidden = next(n for n, v in given.arguments.items() if isinstance(v, Tensor))
-        changes = {hidden: entering(given.arguments[hidden])}
+        changes = {hidden: self._marked(given.arguments[hidden], self._side(layer))}
         for name in ELSEWHERE:
             if isinstance(given.arguments.get(name), Tensor):
-                changes[name] = entering(given.arguments[name], "other")
+                changes[name] = self._marked(given.arguments[name], "other")
         self.entered = changes[hidden], next((changes[n] for n in ELSEWHERE if n in changes), None)
         given.arguments.update(changes)
         return given.args[1:], given.kwargs
+
+    def _marked(self, hidden: Tensor, side: Side) -> Parts:
+        """Vectors as they enter a layer: marked, unless they carry their parts already."""
+        if isinstance(hidden, Parts):
+            return hidden
+        return entering(hidden, side, followed=self.carried)
+
+    def _side(self, layer: nn.Module) -> Side:
+        """Encoder tokens that are carried on into a decoder are the decoder's other side."""
+        encoder = encoder_of(self.model, self.names) if self.carried else None
+        mine = encoder is not None and self.names[layer].startswith(encoder)
+        return "other" if mine else "own"
 
     def leave(self, layer: nn.Module, args: Any, kwargs: Any, output: Any) -> Any:
         """After it ran: tell its tape, and go on with plain tensors."""
@@ -108,17 +138,20 @@ class Taper:
         entered, other = self.entered
         self.entered = None
         record = None if other is None else other.record
-        self.told(Taped(self.names[layer], entered.record, record, first.record))
-        return plain(output)
+        side = self._side(layer)
+        self.told(Taped(self.names[layer], side, entered.record, record, first.record))
+        return output if self.carried else plain(output)
 
 
 @contextmanager
-def taping(model: nn.Module, told: Callable[[Taped], None]) -> Iterator[None]:
-    """The model's layers on tape, for the length of a `with`.
+def taping(
+    model: nn.Module, told: Callable[[Taped], None], *, carried: bool = False
+) -> Iterator[None]:
+    """The model's layers on tape, for the length of a `with`: each alone, or all in one.
 
     Experts that a fused kernel runs are run one by one instead, as the model's file writes them.
     """
-    taper = Taper(model, told)
+    taper = Taper(model, told, carried=carried)
     experts = [config for config in configs(model.modules()) if hasattr(config, EXPERTS)]
     with ExitStack() as stack:
         stack.enter_context(changed(experts, EXPERTS, "eager"))

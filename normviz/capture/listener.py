@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from normviz.axes import StreamName
 from normviz.capture import products, registry
-from normviz.capture.layers import Taped, taping
+from normviz.capture.layers import Taped, encoder_of, taping
 from normviz.capture.loan import attending, evaluating
 from normviz.capture.products import ELSEWHERE, storage
 from normviz.capture.projection import Projection, is_linear, projection
@@ -76,7 +76,7 @@ class Listener(Generic[Result]):
         self.following = ExitStack()
         """Open while an output is on its way to its projection."""
         self.reading_elsewhere: set[nn.Module] = set()
-        self.encoder = _encoder_of(model, self.names)
+        self.encoder = encoder_of(model, self.names)
         self.model = model
 
     def attended(
@@ -171,15 +171,6 @@ def _for_each_head(value: Tensor, heads: int) -> Tensor:
     return value.repeat_interleave(heads // value.shape[1], dim=1)
 
 
-def _encoder_of(model: nn.Module, names: Mapping[nn.Module, str]) -> str | None:
-    """The name under which an encoder–decoder keeps its encoder; None for a single stack."""
-    config = getattr(model, "config", None)
-    if not getattr(config, "is_encoder_decoder", False):
-        return None
-    encoder = model.get_encoder()  # type: ignore[operator]
-    return f"{names[encoder]}." if encoder in names else None
-
-
 @contextmanager
 def _hooked(listener: Listener[Any]) -> Iterator[None]:
     """The listener's hooks on the model, heard only from this thread."""
@@ -205,11 +196,14 @@ def capture(
     inputs: Mapping[str, Any],
     reduce: Callable[[Heard], Result],
     layered: Callable[[Taped], None] | None = None,
+    *,
+    carried: bool = False,
 ) -> list[Result]:
     """Run the model once and give each attention, in order, to `reduce` as it passes.
 
     With `layered`, every layer runs on vectors that remember their tokens, and its tape is given
-    there when its attentions have been reduced. The model comes back as it was: mode, attention
+    there when its attentions have been reduced; with `carried`, one tape runs through all layers,
+    from what enters the first. The model comes back as it was: mode, attention
     implementation, hooks, random numbers; also after an error.
     """
     listener = Listener(model, inputs, reduce)
@@ -223,7 +217,7 @@ def capture(
             stack.enter_context(products.Follower(listener, products=True))
         stack.enter_context(listener.following)
         if layered is not None:
-            stack.enter_context(taping(model, layered))
+            stack.enter_context(taping(model, layered, carried=carried))
         model(**inputs)
         listener.settled()
     if not listener.results:

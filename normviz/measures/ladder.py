@@ -14,20 +14,42 @@ from jaxtyping import Float
 from torch import Tensor
 
 from normviz.capture import Taped
-from normviz.catalog import LADDER
-from normviz.measures.attention import head_sum_norm
 from normviz.measures.rungs import rungs
+from normviz.measures.tally import Tally, step, vectors_of
 from normviz.parts import Free, Record, Replay, Sources
-from normviz.parts.records import Biases, Own, Side
-from normviz.parts.vectors import Heads, Mixed
+from normviz.parts.records import Biases, Elementwise, Own, Side, Step
 from normviz.tensors import at_least_single
 
-COORDINATES = 16
-"""In how many coordinates of the model's space, evenly spread, parts are added up."""
 LARGEST_RUN = 2**28
 """How many bytes a run of sources may take at most: more does not make it faster."""
+HELD = 4
+"""How many tensors of the widest kind are held at a time."""
 SHARE = 1 / 4
 """Which share of the free memory is used, unless told otherwise."""
+COINCIDING = {
+    "attention-block": "attention-residual",
+    "layer": "feed-forward-residual",
+    "globenc": "attention-residual",
+}
+"""Which rung is another one in models where no norm stands between the two."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is wanted of a layer, and how it is to be worked out."""
+
+    measures: Collection[str]
+    """Rungs by name, `alti`, and readings such as `along:layer`; `mixing` comes with every rung."""
+    memory: int | None = None
+    biases: Biases = "source"
+
+    def rungs(self, ladder: Mapping[str, Record]) -> dict[str, Record]:
+        """The rungs wanted, those that are one and the same under the lower one's name."""
+        same = coinciding(ladder)
+        wanted = {name.rpartition(":")[2] for name in self.measures}
+        wanted |= {"attention-block"} if "alti" in wanted else set()
+        names = {same.get(name, name) for name in wanted}
+        return {name: record for name, record in ladder.items() if name in names}
 
 
 @dataclass(frozen=True)
@@ -44,78 +66,93 @@ class Climbed:
     dtype: str
     """The least exact type that any number between input and output was held in."""
 
+    def with_(self, other: "Climbed") -> "Climbed":
+        """Both together; of the types, the less exact."""
+        least = max((self.dtype, other.dtype), key=lambda name: torch.finfo(_type(name)).eps)
+        return Climbed(
+            self.numbers | other.numbers,
+            self.errors | other.errors,
+            self.sourceless | other.sourceless,
+            self.same,
+            least,
+        )
+
 
 @dataclass
-class _Tally:
-    """What is known of one rung so far."""
-
-    norms: list[Tensor] = field(default_factory=list)
-    along: list[Tensor] = field(default_factory=list)
-    selves: list[Tensor] = field(default_factory=list)
-
-
-@dataclass
-class _Book:
-    """Everything that is being added up for one layer."""
+class Book:
+    """Everything that is noted of one layer."""
 
     free: Free
-    tallies: dict[tuple[Side, Record], _Tally] = field(default_factory=dict)
-    sums: dict[Record, Tensor] = field(default_factory=dict)
-    """The parts of each rung added up over all sources, in some coordinates."""
+    tallies: dict[tuple[Side, Record], Tally] = field(default_factory=dict)
 
-    def enter(self, record: Record, replay: Replay) -> None:
-        """Note what some sources gave to a rung."""
-        tally = self.tallies.setdefault((replay.sources.side, record), _Tally())
-        added = _tallied(tally, record, replay)
-        before = self.sums.get(record)
-        self.sums[record] = added if before is None else before + added
+    def added(self, record: Record) -> Tensor:
+        """A rung's parts added up over all sources of both sides, in some coordinates."""
+        sums = [tally.added for (_, rung), tally in self.tallies.items() if rung is record]
+        return torch.stack([one for one in sums if one is not None]).sum(dim=0)
 
 
-def climb(
-    taped: Taped,
-    wanted: Collection[str],
-    *,
-    memory: int | None = None,
-    biases: Biases = "source",
-) -> dict[Side, Climbed]:
+def climb(taped: Taped, wish: Wish) -> dict[Side, Climbed]:
     """Measure a layer on the rungs wanted, for each side its attentions read."""
     found = rungs(taped)
-    asked = {side: _asked(ladder, wanted) for side, ladder in found.items()}
-    records = {record for ladder in asked.values() for record in ladder.values()}
-    book = _Book(Free(biases))
+    asked = {side: wish.rungs(ladder) for side, ladder in found.items()}
+    book = Book(Free(wish.biases))
+    wanted = {record: name for ladder in asked.values() for name, record in ladder.items()}
     sides: tuple[tuple[Side, Record | None], ...] = (("own", taped.entered), ("other", taped.other))
     for side, entered in sides:
-        for sources in _runs(side, entered, records, memory):
-            replay = Replay(sources, book.free, kept=set(records))
-            for record in sorted(records, key=lambda one: one.number):
-                book.enter(record, replay)
-    return {side: _climbed(side, asked[side], _same(found[side]), book) for side in found}
+        for sources in runs(side, entered, wanted, wish.memory, whole="alti" in wish.measures):
+            replay = Replay(sources, book.free, kept=set(wanted))
+            for record in sorted(wanted, key=lambda one: one.number):
+                if (side, record) not in book.tallies:
+                    book.tallies[side, record] = _tally(record, wanted[record], found, wish)
+                book.tallies[side, record].enter(record, replay)
+    return {side: entries(side, asked[side], coinciding(found[side]), book) for side in found}
 
 
-def _asked(ladder: Mapping[str, Record], wanted: Collection[str]) -> dict[str, Record]:
-    """The rungs wanted, those that are one and the same under the lower one's name."""
-    same = _same(ladder)
-    names = {same.get(name, name) for name in wanted}
-    return {name: ladder[name] for name in LADDER if name in names and name in ladder}
+def coinciding(ladder: Mapping[str, Record]) -> dict[str, str]:
+    """Which rungs are one and the same here."""
+    held = {a: b for a, b in COINCIDING.items() if a in ladder and b in ladder}
+    return {above: below for above, below in held.items() if ladder[above] is ladder[below]}
 
 
-def _same(ladder: Mapping[str, Record]) -> dict[str, str]:
-    """Which rungs are the rung below them, because no norm stands between the two."""
-    pairs = (("attention-residual", "attention-block"), ("feed-forward-residual", "layer"))
-    return {above: below for below, above in pairs if ladder[below] is ladder[above]}
+def _tally(
+    record: Record, name: str, found: Mapping[Side, Mapping[str, Record]], wish: Wish
+) -> Tally:
+    """An empty tally that knows what is wanted besides lengths."""
+    names = {name, *(above for above, below in COINCIDING.items() if below == name)}
+    blocks = [ladder["attention-block"] for ladder in found.values()]
+    return Tally(
+        along=any(f"along:{one}" in wish.measures for one in names),
+        nearer="alti" in wish.measures and record in blocks,
+    )
 
 
-def _runs(
-    side: Side, entered: Record | None, records: Collection[Record], memory: int | None
+def runs(
+    side: Side,
+    entered: Record | None,
+    records: Collection[Record],
+    memory: int | None,
+    *,
+    whole: bool,
 ) -> Iterator[Sources]:
     """The sources in runs whose vectors fit in memory."""
     count = 0 if entered is None else entered.places
-    widest = max(at_least_single(r.total).nbytes for r in _made_of(records))
+    widest = _widest(records, whole=whole)
     device = next(iter(records)).total.device
     budget = min(LARGEST_RUN, int(SHARE * free_memory(device))) if memory is None else memory
-    most = max(1, budget // (4 * widest))
+    most = max(1, budget // (HELD * widest)) if widest else max(1, count)
     for start in range(0, count, most):
         yield Sources(side, start, min(count, start + most))
+
+
+def _widest(records: Collection[Record], *, whole: bool) -> int:
+    """The most bytes that one source's vectors take, where vectors must be built at all."""
+    made = list(_made_of(records))
+    built = whole or any(
+        isinstance(one, Elementwise)
+        or (isinstance(one, Step) and one.mixed is None and one.move is None)
+        for one in made
+    )
+    return max(at_least_single(one.total).nbytes for one in made) if built else 0
 
 
 def _made_of(records: Collection[Record]) -> Iterator[Record]:
@@ -140,49 +177,22 @@ def free_memory(device: torch.device) -> int:
         return 2**32
 
 
-def _tallied(tally: _Tally, record: Record, replay: Replay) -> Tensor:
-    """Note a run's lengths, and give the sum of its parts in some coordinates."""
-    total = at_least_single(record.total).reshape(record.places, -1)  # query model
-    direction = torch.nn.functional.normalize(total, dim=-1)
-    parts = replay.parts(record)
-    start, stop = replay.sources.start, replay.sources.stop
-    count, step = stop - start, max(1, total.shape[-1] // COORDINATES)
-    pairs = torch.arange(count, device=total.device)
-    if parts is None:
-        tally.norms.append(total.new_zeros(len(total), count))
-        tally.along.append(tally.norms[-1])
-        tally.selves.append(total.new_zeros(count, total.shape[-1]))
-        return total.new_zeros(())
-    if isinstance(parts, Heads):
-        parts = parts.dense(record.total.shape)
-    if isinstance(parts, Mixed):
-        tally.norms.append(head_sum_norm(parts.weight[None], parts.gram())[0])
-        tally.along.append(parts.along(direction))
-        if replay.sources.side == "own":
-            tally.selves.append(parts.at(start + pairs, pairs))
-        return parts.added_up(step)
-    vectors = parts.reshape(count, *total.shape)  # source query model
-    tally.norms.append(torch.linalg.vector_norm(vectors, dim=-1).T)
-    tally.along.append(torch.einsum("sqm, qm -> qs", vectors, direction))
-    if replay.sources.side == "own":
-        tally.selves.append(vectors[pairs, start + pairs])
-    return vectors[..., ::step].sum(dim=0)
-
-
-def _climbed(side: Side, asked: Mapping[str, Record], same: dict[str, str], book: _Book) -> Climbed:
-    """The entries of one side, as numbers."""
+def entries(side: Side, asked: Mapping[str, Record], same: dict[str, str], book: Book) -> Climbed:
+    """What was noted of one side, as numbers."""
     numbers: dict[str, Tensor] = {}
     errors, sourceless = {}, {}
     for name, record in asked.items():
-        tally = book.tallies[side, record]
-        total = at_least_single(record.total).reshape(record.places, -1)
+        tally, total = book.tallies[side, record], vectors_of(record)
         bias = book.free.of(record)
         bias = torch.zeros_like(total) if bias is None else bias.reshape(total.shape)
-        numbers[name] = torch.cat(tally.norms, dim=-1)[None]
-        numbers[f"along:{name}"] = torch.cat(tally.along, dim=-1)[None]
+        numbers[name] = torch.cat(tally.lengths, dim=-1)[None]
+        if tally.along:
+            numbers[f"along:{name}"] = torch.cat(tally.alongs, dim=-1)[None]
+        if tally.nearer:
+            numbers["alti"] = _shares(torch.cat(tally.gains, dim=-1))[None]
         if side == "own":
             numbers[f"mixing:{name}"] = mixing(total - bias, torch.cat(tally.selves))[None]
-        errors[name] = _error(total, bias, book.sums[record])
+        errors[name] = _error(total, bias, book.added(record))
         sourceless[name] = _share(bias, total - bias)
     return Climbed(numbers, errors, sourceless, same, _dtype(asked.values()))
 
@@ -195,24 +205,36 @@ def mixing(
     The length of the *sum* over the context, over that plus the length of the token's own part.
     """
     context = torch.linalg.vector_norm(moved - selves, dim=-1)
-    whole = context + torch.linalg.vector_norm(selves, dim=-1)
-    ratio: Tensor = context / whole.clamp(min=torch.finfo(whole.dtype).tiny)
-    return ratio
+    return _part(context, torch.linalg.vector_norm(selves, dim=-1))
+
+
+def _part(one: Tensor, rest: Tensor) -> Tensor:
+    whole = one + rest
+    part: Tensor = one / whole.clamp(min=torch.finfo(whole.dtype).tiny)
+    return part
+
+
+def _shares(numbers: Float[Tensor, "query source"]) -> Float[Tensor, "query source"]:
+    whole = numbers.sum(dim=-1, keepdim=True)
+    return _part(numbers, whole - numbers)
 
 
 def _error(total: Tensor, bias: Tensor, added: Tensor) -> float:
-    step = max(1, total.shape[-1] // COORDINATES)
-    missed = (added + bias[..., ::step] - total[..., ::step]).abs().amax()
-    return float(missed / total[..., ::step].abs().amax().clamp(min=torch.finfo(total.dtype).tiny))
+    some = slice(None, None, step(total))
+    missed = (added + bias[:, some] - total[:, some]).abs().amax()
+    return float(missed / total[:, some].abs().amax().clamp(min=torch.finfo(total.dtype).tiny))
 
 
 def _share(bias: Tensor, moved: Tensor) -> float:
-    length = torch.linalg.vector_norm(bias, dim=-1)
-    whole = length + torch.linalg.vector_norm(moved, dim=-1)
-    return float((length / whole.clamp(min=torch.finfo(whole.dtype).tiny)).mean())
+    lengths = (torch.linalg.vector_norm(one, dim=-1) for one in (bias, moved))
+    return float(_part(*lengths).mean())
 
 
 def _dtype(records: Collection[Record]) -> str:
     held = {record.total.dtype for record in _made_of(records) if record.total.is_floating_point()}
     least = max(held, key=lambda dtype: torch.finfo(dtype).eps)
     return str(least).removeprefix("torch.")
+
+
+def _type(name: str) -> torch.dtype:
+    return getattr(torch, name)  # type: ignore[no-any-return]

@@ -1,7 +1,7 @@
 """Everything that is kept of one attention as it passes."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from normviz.axes import SIDES, StreamName
 from normviz.capture import Heard, Taped
-from normviz.catalog import LADDER, one_of
+from normviz.catalog import is_climbed, one_of
 from normviz.measures.attention import (
     Scratch,
     gram,
@@ -18,7 +18,8 @@ from normviz.measures.attention import (
     value_norm,
 )
 from normviz.measures.checks import Checks, checks
-from normviz.measures.ladder import Climbed, climb
+from normviz.measures.decomposition import Carried, decomposed
+from normviz.measures.ladder import Climbed, Wish, climb
 from normviz.parts.records import Biases
 from normviz.tensors import Real, at_least_single
 
@@ -69,8 +70,7 @@ class Reducer:
         biases: Biases = "source",
     ) -> None:
         self.measures = measures
-        self.memory = memory
-        self.biases = biases
+        self.wish = Wish(tuple(name for name in measures if is_climbed(name)), memory, biases)
         self.layers = layers
         self.heads = heads
         self.real = real or {}
@@ -81,10 +81,9 @@ class Reducer:
         """How many of the results belong to layers that are done."""
 
     @property
-    def rungs(self) -> tuple[str, ...]:
-        """The rungs that need a layer's tape; `attention` alone does not."""
-        wanted = tuple(name for name in LADDER if name in self.measures)
-        return () if wanted == ("attention",) else wanted
+    def needs_tape(self) -> bool:
+        """Whether layers must run on tape; `attention` alone does without."""
+        return not set(self.wish.measures) <= {"attention"}
 
     def __call__(self, heard: Heard) -> Measured | Passed:
         """Measure one attention, or let it pass."""
@@ -96,7 +95,7 @@ class Reducer:
         """Measure what came after the attentions of a layer that is done."""
         mine = self.results[self.laddered :]
         if any(isinstance(one, Measured) for one in mine):
-            climbed = climb(taped, self.rungs, memory=self.memory, biases=self.biases)
+            climbed = climb(taped, self.wish)
             self.results[self.laddered :] = [
                 replace(one, climbed=climbed.get("other" if one.stream == "cross" else "own"))
                 if isinstance(one, Measured)
@@ -104,6 +103,15 @@ class Reducer:
                 for one in mine
             ]
         self.laddered = len(self.results)
+
+    def carried(self, layers: Sequence[Carried]) -> None:
+        """Add what became of the input tokens, from a tape of all layers, to the layers kept."""
+        found = iter(decomposed(layers, self.wish))
+        for place, (one, (stream, climbed)) in enumerate(zip(self.results, found, strict=True)):
+            assert one.stream == stream  # noqa: S101 - both passes hear the same attentions
+            if isinstance(one, Measured):
+                whole = climbed if one.climbed is None else one.climbed.with_(climbed)
+                self.results[place] = replace(one, climbed=whole)
 
     def _measured(self, heard: Heard) -> Measured | Passed:
         layer = self.seen[heard.stream]
@@ -143,7 +151,7 @@ class Reducer:
         value = at_least_single(heard.value)
         out = at_least_single(heard.projection.weight)
         found: dict[str, Tensor] = {}
-        if "attention" in self.measures:
+        if "attention" in self.measures and not self.needs_tape:
             table = gram(value, out, self.scratch)
             norms = gram_norm(table)
             found["attention"] = head_sum_norm(weight, table)

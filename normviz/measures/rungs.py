@@ -7,12 +7,13 @@ crossing a residual sum, is attention; any other is feed-forward.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from normviz.capture import Taped
 from normviz.errors import UnsupportedModel
-from normviz.parts.records import Attended, Own, Record, Side, Step, noted
+from normviz.parts.records import NUMBERS, Attended, Own, Record, Side, Step, noted
 from normviz.parts.rules import sum_of_parts
+from normviz.tensors import at_least_single
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ def rungs(taped: Taped) -> dict[Side, dict[str, Record]]:
             ladder["feed-forward"] = _below_norms(forward[-1].branch)
         ladder["feed-forward-residual"] = top
         ladder["layer"] = _carried(taped.output)
+        ladder["globenc"] = _past(taped.output, top, (forward or later or [block])[-1].before)
         found[block.reads] = ladder
     if not found:
         raise UnsupportedModel(
@@ -53,6 +55,22 @@ def rungs(taped: Taped) -> dict[Side, dict[str, Record]]:
             "Ask for the attention measures only: weight, value-norm, weighted-norm, attention.",
         )
     return found
+
+
+def _past(output: Record, top: Record, before: Record) -> Record:
+    """What a layer would give without its last branch, through the norms that follow it.
+
+    The norms keep the statistics of the whole (Modarressi et al. 2022).
+    """
+    if _carried(output) is top:
+        return _carried(before)
+    assert isinstance(output, Step)  # noqa: S101 - norms stand between the two
+    below = output.of[0]
+    inner = before if below is top else _past(below, top, before)
+    total = output.apply(at_least_single(inner.total)[None])[0]
+    if output.constant is not None:
+        total = total + output.constant
+    return noted(replace(output, of=(inner,), total=total, number=next(NUMBERS), uses=0))
 
 
 def _with_attention(blocks: list[Block], entered: Record) -> list[Block]:

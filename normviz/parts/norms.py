@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from normviz.parts.records import Elementwise, Own, Record
+from normviz.parts.records import Elementwise, Record, remains_own
 from normviz.parts.table import Unruly, made, rule
 from normviz.parts.vectors import Mixed
 from normviz.tensors import at_least_single
@@ -79,6 +79,6 @@ def mean(total: Tensor, x: Record, dim: Any = None, keepdim: bool = False, **_: 
 @rule("var", "std", "norm", "vector_norm", "linalg_vector_norm")
 def statistic(total: Tensor, x: Record, *_: Any, **__: Any) -> Any:
     """A statistic of a vector is read from the total; of a token's own, it is its own."""
-    if isinstance(x, Own):
+    if remains_own(x):
         return made(total, (x,), lambda part: part, axis=x.axis + x.total.ndim - total.ndim)
     return total

@@ -20,7 +20,8 @@ Side = Literal["own", "other"]
 Biases = Literal["source", "constant"]
 """What a bias is to an activation: a source among others, or a constant that is there already."""
 
-_NUMBERS = count()
+NUMBERS = count()
+"""The order in which records are made."""
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -30,7 +31,7 @@ class Record:
     total: Tensor
     axis: int
     name: str = ""
-    number: int = field(default_factory=lambda: next(_NUMBERS))
+    number: int = field(default_factory=lambda: next(NUMBERS))
     """Its place in the order of making."""
     uses: int = 0
     """How many other records were made of it."""
@@ -53,13 +54,15 @@ class Record:
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class Own(Record):
-    """Every token's vector belongs to that token alone, biases and all."""
+    """Every token's vector belongs to that token alone."""
 
     side: Side
     tokens: Tensor
     """Which source stands at each place of the axis."""
     terms: tuple["Own", ...] = ()
     """What it was added up from, where it is a sum."""
+    followed: bool = False
+    """Whether what is made of it is followed step by step, biases apart, or remains the token's."""
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -123,10 +126,15 @@ def noted(record: Record) -> Record:
     return record
 
 
-def own(total: Tensor, side: Side = "own", axis: int = -2) -> Own:
+def own(total: Tensor, side: Side = "own", *, followed: bool = False) -> Own:
     """The record of vectors that enter: token t's belongs to source t."""
-    tokens = torch.arange(total.shape[axis], device=total.device)
-    return Own(total=total, axis=axis, side=side, tokens=tokens, name="enter")
+    tokens = torch.arange(total.shape[-2], device=total.device)
+    return Own(total=total, axis=-2, side=side, tokens=tokens, name="enter", followed=followed)
+
+
+def remains_own(record: object) -> bool:
+    """Whether whatever keeps tokens apart makes of it something that is a token's own."""
+    return isinstance(record, Own) and not record.followed
 
 
 def resolved(value: Any, leaves: tuple[Record, ...]) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor
 
-from normviz.parts.records import Attended, Elementwise, Own, Record, Step
+from normviz.parts.records import Attended, Elementwise, Own, Record, Step, remains_own
 from normviz.parts.table import (
     Unruly,
     by_vector,
@@ -51,7 +51,7 @@ def matmul(total: Tensor, left: Any, right: Any) -> Any:
     weight = left.total if isinstance(left, Record) else left
     if right.axis != -2:  # noqa: PLR2004
         return made(total, (right,), lambda part: _single(weight) @ part)
-    if isinstance(right, Own):
+    if isinstance(right, Own) and not right.followed:
         if not _whole(right):
             raise Unruly("its values are not all of the tokens in order")
         return Attended(total=total, axis=-2, weight=weight, value=right)
@@ -224,7 +224,7 @@ def _scaled_mixed(mixed: Mixed, x: Record, factor: Any) -> Mixed | None:
 @rule("softmax", "log_softmax")
 def softmax(total: Tensor, x: Record, *_: Any, **__: Any) -> Any:
     """Shares: a choice, read from the total; of a token's own numbers, they are its own."""
-    return made(total, (x,), lambda part: part) if isinstance(x, Own) else total
+    return made(total, (x,), lambda part: part) if remains_own(x) else total
 
 
 @rule(

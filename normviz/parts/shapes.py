@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
-from normviz.parts.records import Elementwise, Own, Record, Step
+from normviz.parts.records import Elementwise, Own, Record, Step, remains_own
 from normviz.parts.table import Unruly, expression, made, rule
 from normviz.parts.vectors import Mixed
 
@@ -43,22 +43,22 @@ def tokens_after(x: Record, move: Callable[[Tensor], Tensor]) -> tuple[int, Tens
     """
     shape = [1] * x.total.ndim
     shape[x.axis] = x.places
-    marks = torch.arange(x.places, device=x.total.device).reshape(shape)
+    marks = torch.arange(x.places, device=x.total.device, dtype=torch.int32).reshape(shape)
     moved = move(marks.expand(x.total.shape).contiguous())
     if not moved.numel():  # nothing is left, and it belongs to nobody
         return x.axis, marks.flatten()
-    found = [axis for axis in range(-moved.ndim, 0) if _varies(moved, axis)]
-    if len(found) > 1:
+    lines = {axis: _line(moved, axis) for axis in range(-moved.ndim, 0)}
+    varying = [axis for axis, line in lines.items() if bool((line != line[0]).any())]
+    axis = varying[0] if varying else _only_place(moved)
+    spread = lines[axis].reshape([-1] + [1] * (-axis - 1))
+    if len(varying) > 1 or not torch.equal(spread.expand(moved.shape), moved):
         raise Unruly("it folds the tokens into another axis")
-    if not found:
-        found = [_only_place(moved)]
-    axis = found[0]
-    line = moved[tuple(slice(None) if a == axis else 0 for a in range(-moved.ndim, 0))]
-    return axis, line
+    return axis, lines[axis]
 
 
-def _varies(marks: Tensor, axis: int) -> bool:
-    return not bool((marks == marks.narrow(axis, 0, 1)).all())
+def _line(marks: Tensor, axis: int) -> Tensor:
+    """The marks along an axis, at the first place of every other."""
+    return marks[tuple(slice(None) if a == axis else 0 for a in range(-marks.ndim, 0))]
 
 
 def _only_place(marks: Tensor) -> int:
@@ -72,7 +72,7 @@ def shaped(total: Tensor, x: Record, move: Callable[[Tensor], Tensor], name: str
     if isinstance(x, Elementwise):
         return _shaped_expression(total, x, move)
     axis, line = tokens_after(x, move)
-    if isinstance(x, Own):
+    if isinstance(x, Own) and not x.followed:
         return made(total, (x,), move, axis=axis, tokens=x.tokens[line])
     whole = total.numel() == x.total.numel()
     return Step(
@@ -189,7 +189,7 @@ def masked_fill(total: Tensor, x: Record, mask: Tensor, value: Any) -> Record:
     """A number in some places: those come from no token."""
     constant = torch.zeros_like(total).masked_fill(mask, value)
     apply = lambda part: part.masked_fill(mask, 0)  # noqa: E731
-    if isinstance(x, Own) or value == 0:
+    if remains_own(x) or value == 0:
         return made(total, (x,), apply)
     return made(total, (x,), apply, constant=constant)
 

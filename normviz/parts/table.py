@@ -70,10 +70,10 @@ def made(
 def same_owner(of: tuple[Record, ...]) -> Own | None:
     """The first of the records, where all of them are own vectors of the same tokens."""
     first = of[0]
-    if not isinstance(first, Own):
+    if not isinstance(first, Own) or first.followed:
         return None
     for other in of[1:]:
-        same = isinstance(other, Own) and other.side == first.side
+        same = isinstance(other, Own) and other.side == first.side and not other.followed
         if not same or not torch.equal(other.tokens, first.tokens):  # type: ignore[attr-defined]
             return None
     return first

@@ -99,9 +99,13 @@ def named_by(where: Callable[[], str]) -> Iterator[None]:
         _running.reset(token)
 
 
-def entering(total: Tensor, side: Side = "own") -> Parts:
-    """Vectors as they enter a layer: token by token, each its own source."""
-    return wrap(own(total, side))
+def entering(total: Tensor, side: Side = "own", *, followed: bool = False) -> Parts:
+    """Vectors as they enter: token by token, each its own source.
+
+    What a layer makes of a token's vector alone is the token's too, biases and all: f(x) is. Where
+    vectors are `followed` through all layers, biases come from no token, in the first layer too.
+    """
+    return wrap(own(total, side, followed=followed))
 
 
 def wrap(record: Record) -> Parts:

@@ -54,10 +54,11 @@ class Mixed:
         """The sum over all sources, in every coordinate or in some."""
         return (self.weight @ self.vectors[..., ::step]).sum(dim=0)
 
-    def at(self, queries: Tensor, sources: Tensor) -> Float[Tensor, "pair feature"]:
-        """The vectors of some pairs of query and source."""
-        weight = self.weight[:, queries, sources]  # term pair
-        return (weight[:, :, None] * self.vectors[:, sources]).sum(dim=0)
+    def selves(self, start: int) -> Float[Tensor, "source feature"]:
+        """What each source gives to itself, where the first source is the query `start`."""
+        mine = self.weight[:, start : start + self.weight.shape[2]]
+        weight = mine.diagonal(dim1=1, dim2=2).T[:, None]  # source one term
+        return torch.bmm(weight, self.vectors.transpose(0, 1))[:, 0]
 
 
 def together(*some: Mixed) -> Mixed:
