@@ -102,7 +102,7 @@ def gated(gate, up, gate_parts, up_parts, activation, steps=20_000):
 def carried(parts, free, weight, projections, norms, forward):
     """Parts `source token model` and what comes from no token, through one post-norm layer.
 
-    `projections` are W_V and b_V cut into heads, W_O cut into heads, b_O; biases come from no token.
+    `projections` are W_V, b_V and W_O cut into heads, and b_O; biases come from no token.
     """
     into_value, value_bias, out, out_bias = projections
     everything = np.concatenate([parts, free[None]])
