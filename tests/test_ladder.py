@@ -209,7 +209,9 @@ def test_rungs_that_coincide_in_pre_norm_models_are_one(name):
     flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
     for stream in flow.streams.values():
         wanted = {"attention-block": "attention-residual", "layer": "feed-forward-residual"}
-        assert dict(stream.same) == wanted | {"globenc": "attention-residual"}
+        if stream.name != "decoder" or len(flow.streams) == 1:  # no cross-attention in between
+            wanted["globenc"] = "attention-residual"
+        assert dict(stream.same) == wanted
         assert "layer" not in stream.measures
         assert "layer" in stream
         np.testing.assert_array_equal(stream["layer"], stream["feed-forward-residual"])
