@@ -101,8 +101,17 @@ _ALL = (
         "how much of each input token is in the vector, carried through all layers",
     ),
 )
-_ROLLED = ("weight", "weighted-norm", "attention", "attention-residual", "attention-block")
-_ROLLED += ("feed-forward-residual", "layer", "globenc", "alti")
+_ROLLED = (
+    "weight",
+    "weighted-norm",
+    "attention",
+    "attention-residual",
+    "attention-block",
+    "feed-forward-residual",
+    "layer",
+    "globenc",
+    "alti",
+)
 
 MEASURES = {measure.id: measure for measure in _ALL}
 MEASURES |= {
