@@ -48,10 +48,12 @@ def test_through_two_layers_each_token_between_passes_on_the_lesser(seed):
     assert maximum_flow(np.stack([second, first]), 1, 4) == pytest.approx(wanted, abs=1e-9)
 
 
-def test_a_way_may_push_back_what_another_sent():
-    """The first shortest way blocks the second, until it is sent elsewhere."""
+@pytest.mark.parametrize("upper", [[0, 1], [1, 0]])
+@pytest.mark.parametrize("lower", [[0, 1], [1, 0]])
+def test_a_way_may_push_back_what_another_sent(upper, lower):
+    """One token between has two ways on, the other only one, which the first may have taken."""
     top = np.array([[1.0, 1.0], [0, 0]])
-    middle = np.array([[1.0, 1.0], [1.0, 0]])
+    middle = np.array([[1.0, 1.0], [1.0, 0]])[upper][:, lower]
     bottom = np.array([[1.0, 0], [1.0, 0]])
     assert maximum_flow(np.stack([top, middle, bottom]), 0, 0) == 2
 
