@@ -18,10 +18,13 @@ from normviz.arrays import from_arrays
 from normviz.catalog import MEASURES
 from normviz.errors import NormvizError
 from normviz.flow import Flow
+from normviz.pipes import attention_flow
+from normviz.rolling import rollout
 from normviz.storage import load
 from normviz.tokens import Tokens
 
 if TYPE_CHECKING:
+    from normviz import studies
     from normviz.analysis import analyze, analyze_many, check
     from normviz.snapshot import to_html
 
@@ -33,13 +36,16 @@ __all__ = [
     "Tokens",
     "analyze",
     "analyze_many",
+    "attention_flow",
     "check",
     "from_arrays",
     "load",
+    "rollout",
+    "studies",
     "to_html",
 ]
 
-_MODEL_WING = {"analyze", "analyze_many", "check"}
+_MODEL_WING = {"analyze", "analyze_many", "check", "studies"}
 
 
 def __getattr__(name: str) -> Any:
@@ -52,5 +58,7 @@ def __getattr__(name: str) -> Any:
     from normviz.packages import needed
 
     with needed("torch", "transformers", extra="models"):
+        if name == "studies":
+            return import_module("normviz.studies")
         wing = import_module("normviz.analysis")
     return getattr(wing, name)

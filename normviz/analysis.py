@@ -17,6 +17,7 @@ from normviz.capture.loan import evaluating
 from normviz.capture.state import implementation
 from normviz.catalog import DEFAULT
 from normviz.collect import gathered
+from normviz.derived import completed
 from normviz.errors import BadInput
 from normviz.flow import Flow
 from normviz.inputs import Prepared, has_encoder
@@ -67,7 +68,9 @@ def analyze(
         Ready model inputs of any modality, instead of `text`.
     measures
         Ids from the catalog, or `"all"`. The first four cost next to nothing; the rungs of the
-        ladder from `feed-forward` on cost about as many passes as there are tokens.
+        ladder from `feed-forward` on cost about as many passes as there are tokens. What is made
+        of other measures (`rollout:layer`) needs only its own name. `"all"` is all that the model
+        has, without `attention-flow`.
     layers, heads
         Which layers and heads to keep, numbered from 0; all by default.
     dtype
@@ -190,8 +193,8 @@ def _flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flo
     attention = implementation(loaded.model)
     sides = {side: (lambda n, side=side: prepared.real(side, n)) for side in ("encoder", "decoder")}
     reducer = Reducer(
-        options.measures,
-        layers=options.layers,
+        options.run_for,
+        layers=options.run_layers,
         heads=options.heads,
         real=sides,
         memory=options.memory,
@@ -223,7 +226,8 @@ def _flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flo
             versions=versions(),
             notes=prepared.notes + row.notes,
         )
-        yield Flow(row.streams, receipt, prepared.title)
+        flow = Flow(row.streams, receipt, prepared.title)
+        yield completed(flow, options.measures, options.layers, insist=options.by_name)
 
 
 class _Enough(Exception):

@@ -102,9 +102,16 @@ _ALL = (
     ),
 )
 _ROLLED = (
-    "weight", "weighted-norm", "attention", "attention-residual", "attention-block",
-    "feed-forward-residual", "layer", "globenc", "alti",
-)  # fmt: skip
+    "weight",
+    "weighted-norm",
+    "attention",
+    "attention-residual",
+    "attention-block",
+    "feed-forward-residual",
+    "layer",
+    "globenc",
+    "alti",
+)
 
 MEASURES = {measure.id: measure for measure in _ALL}
 MEASURES |= {

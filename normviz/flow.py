@@ -54,7 +54,7 @@ class Flow:
             raise UnknownName(
                 f"This flow has {len(self.streams)} streams ({names}), so {what!r} is ambiguous.",
                 "A stream must be named.",
-                "Write flow.cross[...], flow.encoder[...] or flow.decoder[...].",
+                "Write flow.cross[...], flow.encoder[...] or flow.decoder[...]; or give stream=….",
             )
         return next(iter(self.streams.values()))
 
@@ -104,6 +104,39 @@ class Flow:
             for name, stream in self.streams.items()
         }
         return replace(self, streams=streams), tuple(n for n in held if n not in kept)
+
+    def mixing(self, rung: str, *, stream: str | None = None) -> Array:
+        """How much of each token comes from other tokens [layer query]: eq. 18 of Kobayashi 2021.
+
+        ‖Σ_(key≠query) v‖ / (‖Σ_(key≠query) v‖ + ‖v_(key=query)‖), where v is what each key gives
+        on this rung: the length of the *sum* over the context, not the sum of lengths.
+
+        Parameters
+        ----------
+        rung
+            A rung of the ladder (`attention` is the paper's ATTN-N, `attention-residual` ATTNRES-N,
+            `attention-block` ATTNRESLN-N); or by weight alone, averaged over heads: `weight`
+            (ATTN-W: the weight on other tokens) and `weight-residual` (ATTNRES-W: half of it).
+        stream
+            Which self-attention, where there are several.
+        """
+        from normviz.contextual import mixing
+
+        return mixing(self.stream(stream), rung)
+
+    def contextualisation_change(
+        self, before: str, after: str, *, stream: str | None = None
+    ) -> Array:
+        """How differently two rungs rank the pairs of tokens [layer]: 1 − Spearman's ρ.
+
+        After Kobayashi et al. 2024, who compare maps before and after a component so. The rows
+        of our maps are not normalised first (what the paper does there is not known to us), and
+        pairs that are zero in both maps, as where a mask forbids them, are left out. Ties share
+        their mean rank. NaN where there is nothing to rank.
+        """
+        from normviz.contextual import change
+
+        return change(self.stream(stream), before, after)
 
     def to_dataframe(
         self,

@@ -1,6 +1,8 @@
 """A name, a folder, a model object or `demo`, turned into a model with its tokenizer."""
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,10 +10,10 @@ from typing import Any
 import torch
 import transformers
 from torch import nn
+from transformers.utils import logging
 
-from normviz import demo
+from normviz import demo, progress
 from normviz.errors import BadInput, ModelNotFound
-from normviz.progress import loading
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,19 @@ def _named(name: str, tokenizer: Any, dtype: torch.dtype | None) -> Loaded:
         tokenizer = _tokenizer(str(tokenizer))
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return Loaded(model.to(device).eval(), own if tokenizer is None else tokenizer, name)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Let transformers show its own bars only where somebody is looking."""
+    hush = logging.is_progress_bar_enabled() and not progress.seen()
+    if hush:
+        logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if hush:
+            logging.enable_progress_bar()
 
 
 def _class_of(config: Any) -> Any:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from normviz.catalog import chosen, is_climbed, one_of
+from normviz.derived import bases, is_derived
 from normviz.errors import BadInput
 from normviz.parts.records import Biases
 
@@ -18,6 +19,8 @@ class Options:
     heads: Collection[int] | None = None
     memory: int | None = None
     biases: Biases = "source"
+    by_name: bool = True
+    """Whether each measure was named, and not merely meant by `"all"`."""
 
     @classmethod
     def asked(
@@ -37,10 +40,23 @@ class Options:
                 "A number of bytes above zero is wanted, or None for a share of what is free.",
                 "Write memory=2 * 2**30 for two gibibytes.",
             )
-        return cls(chosen(measures), layers, heads, None if memory is None else int(memory), biases)
+        budget = None if memory is None else int(memory)
+        return cls(chosen(measures), layers, heads, budget, biases, by_name=measures != "all")
+
+    @property
+    def run_for(self) -> tuple[str, ...]:
+        """The measures a model must be run for; others are made of them afterwards."""
+        return bases(self.measures)
+
+    @property
+    def run_layers(self) -> Collection[int] | None:
+        """The layers to measure: up to the highest, where something is carried through them."""
+        if self.layers is None or not self.by_name or not any(map(is_derived, self.measures)):
+            return self.layers
+        return range(max(self.layers, default=-1) + 1)
 
     @property
     def one_by_one(self) -> bool:
         """Whether texts must be run alone: parts are kept apart by token, not by text."""
-        alone = {name for name in self.measures if is_climbed(name)} - {"attention"}
-        return bool(alone) or "decomposition" in self.measures
+        alone = {name for name in self.run_for if is_climbed(name)} - {"attention"}
+        return bool(alone) or "decomposition" in self.run_for

@@ -17,22 +17,10 @@ def seen() -> bool:
 @contextmanager
 def counting(what: str, total: int | None) -> Iterator[Any]:
     """Count steps of some work; gives a function to be called after each."""
-    from tqdm.auto import tqdm  # type: ignore[import-untyped]
-
+    try:
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]
+    except ImportError:  # it comes with transformers; work on a saved flow goes on without a bar
+        yield lambda: None
+        return
     with tqdm(total=total, desc=what, delay=PATIENCE, leave=False, disable=not seen()) as bar:
         yield bar.update
-
-
-@contextmanager
-def loading() -> Iterator[None]:
-    """Let transformers show its own bars only where somebody is looking."""
-    from transformers.utils import logging
-
-    hush = logging.is_progress_bar_enabled() and not seen()
-    if hush:
-        logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if hush:
-            logging.enable_progress_bar()

@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 
 from normviz.axes import Array, StreamName
-from normviz.catalog import MEASURES, axes_of, one_of
+from normviz.catalog import MEASURES, READINGS, axes_of, one_of
 from normviz.errors import BadArrays
 from normviz.tokens import Tokens
 
@@ -121,9 +121,20 @@ class Stream:
 
     def _known(self, measure: str) -> str:
         """A measure's own name, or the one it is held under; anything else is refused."""
-        name = self.same.get(measure, measure)
+        name = self.held_as(measure)
         one_of(name, self.measures, "measure")
         return name
+
+    def held_as(self, measure: str) -> str:
+        """The name a measure goes by here: rungs that coincide are held once, and rolled out once.
+
+        A name that nobody knows stays what it is.
+        """
+        kinds = ("", "rollout:", *(f"{kind}:" for kind in READINGS))
+        second = {
+            kind + above: kind + below for kind in kinds for above, below in self.same.items()
+        }
+        return second.get(measure, measure)
 
     def reading(self, kind: str, rung: str) -> Array:
         """What else is known of a rung of the ladder.
@@ -134,7 +145,7 @@ class Stream:
         `along` [layer query key]: how far each part points along the whole vector; parts that
         point against it are negative, and are cancelled by others.
         """
-        name = f"{kind}:{self.same.get(rung, rung)}"
+        name = self.held_as(f"{kind}:{rung}")
         one_of(name, self.readings, "reading")
         return self.readings[name].joined()
 
@@ -144,7 +155,7 @@ class Stream:
 
     def __contains__(self, measure: object) -> bool:
         """Whether a measure is held."""
-        return measure in self.measures or measure in self.same
+        return isinstance(measure, str) and self.held_as(measure) in self.measures
 
     @property
     def tokens(self) -> Tokens:

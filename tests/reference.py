@@ -130,3 +130,91 @@ def carried(parts, free, weight, projections, norms, forward):
 
 def _normed_rows(vectors, whole, norm):
     return np.stack([_normed(v, w, norm) for v, w in zip(vectors, whole, strict=True)])
+
+
+def rollout(maps):
+    """R_0 = A_0, R_l = A_l R_(l-1), a number at a time."""
+    carried = [np.array(maps[0], dtype=np.float64)]
+    tokens = range(len(maps[0]))
+    for above in maps[1:]:
+        step = np.zeros_like(carried[-1])
+        for query in tokens:
+            for key in tokens:
+                for between in tokens:
+                    step[query, key] += above[query][between] * carried[-1][between][key]
+        carried.append(step)
+    return np.stack(carried)
+
+
+def edmonds_karp(maps, query, key):
+    """The maximum flow from a query above the last layer to a key below the first.
+
+    A table of what is left between any two nodes, and breadth-first search for each way.
+    """
+    tokens, top = len(maps[0]), len(maps)
+    left = {}
+    for layer, step in enumerate(maps):
+        for upper in range(tokens):
+            for lower in range(tokens):
+                left[(layer + 1, upper), (layer, lower)] = float(step[upper][lower])
+                left[(layer, lower), (layer + 1, upper)] = 0.0
+    total = 0.0
+    while way := _shortest_way(left, (top, query), (0, key)):
+        most = min(left[pipe] for pipe in way)
+        for here, there in way:
+            left[here, there] -= most
+            left[there, here] += most
+        total += most
+    return total
+
+
+def _shortest_way(left, source, sink):
+    """The pipes of a shortest open way, found breadth first; nothing where there is none."""
+    before, waiting = {source: None}, [source]
+    while waiting:
+        here = waiting.pop(0)
+        for (start, there), room in left.items():
+            if start == here and there not in before and room > 1e-13:
+                before[there] = here
+                waiting.append(there)
+    way = []
+    while sink in before and before[sink] is not None:
+        way.append((before[sink], sink))
+        sink = before[sink]
+    return way
+
+
+def least_cut(maps, query, key):
+    """The narrowest of all cuts: every way to put each node on the query's side or the key's."""
+    tokens, top = len(maps[0]), len(maps)
+    free = [(level, token) for level in range(top + 1) for token in range(tokens)]
+    free = [node for node in free if node not in ((top, query), (0, key))]
+    least = math.inf
+    for number in range(2 ** len(free)):
+        side = {node: bool(number >> place & 1) for place, node in enumerate(free)}
+        side |= {(top, query): True, (0, key): False}
+        through = 0.0
+        for layer, step in enumerate(maps):
+            for upper in range(tokens):
+                for lower in range(tokens):
+                    if side[layer + 1, upper] and not side[layer, lower]:
+                        through += float(step[upper][lower])
+        least = min(least, through)
+    return least
+
+
+def ranks(values):
+    """How many numbers are less, and half of those that are equal."""
+    return [
+        sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2
+        for value in values
+    ]
+
+
+def spearman(one, other):
+    """The correlation of two lists of ranks, by its definition."""
+    first, second = ranks(one), ranks(other)
+    middle = [sum(numbers) / len(numbers) for numbers in (first, second)]
+    pairs = [(a - middle[0], b - middle[1]) for a, b in zip(first, second, strict=True)]
+    together = sum(a * b for a, b in pairs)
+    return together / math.sqrt(sum(a * a for a, _ in pairs) * sum(b * b for _, b in pairs))

@@ -32,6 +32,16 @@ def test_the_benchmark_of_the_file_runs_on_a_small_text():
     assert set(json.loads(row)["milliseconds"]) == {"first", "layer", "measure", "token"}
 
 
+def test_the_table_of_mixing_ratios_runs_on_a_small_text(tmp_path):
+    text, output = tmp_path / "text.txt", tmp_path / "mixing.json"
+    text.write_text("= Heading =\nA cat sat on a mat.\nIt slept.\nA dog ran.\nIt barked.\n")
+    command = [sys.executable, "-W", "ignore", BENCHMARKS / "mixing.py", text, "--output", output]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "demo: 2 texts" in done.stdout
+    kept = json.loads((BENCHMARKS / "results" / "mixing.json").read_text())
+    assert kept.keys() == json.loads(output.read_text()).keys()
+
+
 def test_the_kept_results_are_readable_and_name_their_machine():
     kept = json.loads((BENCHMARKS / "results" / "attention.json").read_text())
     assert set(kept["tokens"]) == {"128", "512"}

@@ -11,7 +11,7 @@ import pytest
 from flows import WEIGHTS_ONLY, check, random_flow, receipt, two_streams
 
 import normviz
-from normviz import progress
+from normviz import models, progress
 from normviz.cli import main
 
 
@@ -178,12 +178,12 @@ def test_the_bars_of_others_come_back_after_loading(monkeypatch):
     logging.enable_progress_bar()
     for looking in (True, False):
         monkeypatch.setattr(progress, "seen", lambda looking=looking: looking)
-        with progress.loading():
+        with models.loading():
             assert logging.is_progress_bar_enabled() == looking
-        with pytest.raises(ZeroDivisionError), progress.loading():
+        with pytest.raises(ZeroDivisionError), models.loading():
             _ = 1 / 0
         assert logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
-    with progress.loading():
+    with models.loading():
         pass
     assert not logging.is_progress_bar_enabled()
