@@ -84,7 +84,32 @@ _ALL = (
     ),
 )
 
-MEASURES = {measure.id: measure for measure in _ALL}
+
+def _rollout(of: Measure) -> Measure:
+    """A measure multiplied from layer to layer, so that it reaches back to the input."""
+    return Measure(
+        f"rollout:{of.id}",
+        f"rollout of {of.label}",
+        ("layer", "query", "key"),
+        "Abnar and Zuidema 2020",
+        "how much of each input token the measure carries up to a layer",
+    )
+
+
+_CARRIED = (
+    *(_rollout(measure) for measure in _ALL if "query" in measure.axes),
+    Measure(
+        "decomposition",
+        "decomposition",
+        ("layer", "query", "key"),
+        "Modarressi et al. 2023 (DecompX)",
+        "how much of each input token is in the vector, carried through all layers",
+    ),
+)
+
+MEASURES = {measure.id: measure for measure in (*_ALL, *_CARRIED)}
+CARRIED = tuple(measure.id for measure in _CARRIED)
+"""The measures whose keys are the input's tokens in every layer."""
 DEFAULT = ("weight", "value-norm", "weighted-norm", "attention")
 """The measures that cost next to nothing."""
 LADDER = (
@@ -122,9 +147,13 @@ def one_of(name: object, names: Iterable[object], kind: str) -> None:
 
 
 def chosen(measures: str | Iterable[str]) -> tuple[str, ...]:
-    """The measures asked for, by id, list of ids or "all", in the order of the catalog."""
-    asked = list(MEASURES) if measures == "all" else measures
+    """The measures asked for, by id, list of ids or "all", in the order of the catalog.
+
+    What is carried through the layers is held and shown where a flow has it, not computed here.
+    """
+    computed = [name for name in MEASURES if name not in CARRIED]
+    asked = computed if measures == "all" else measures
     asked = [asked] if isinstance(asked, str) else list(asked)
     for name in asked:
-        one_of(name, MEASURES, "measure")
-    return tuple(name for name in MEASURES if name in asked)
+        one_of(name, computed, "measure")
+    return tuple(name for name in computed if name in asked)
