@@ -2,6 +2,7 @@
 
 import { button, element, group, options, picker, press } from "./dom";
 import type { Save } from "./figure";
+import { measures } from "./measures";
 import { type StreamName, VIEWS, type ViewName } from "./model";
 import { panesOf } from "./pane";
 import { pictureOf, strongestHead } from "./picture";
@@ -26,7 +27,7 @@ export function controls(
 ): Control {
   const all = [
     kinds(store, signal),
-    measures(store, signal),
+    ...measures(store, signal),
     layers(store, signal),
     streams(store, signal),
     comparison(store, signal),
@@ -39,21 +40,6 @@ export function controls(
       for (const control of all) control.show(palette);
     },
   };
-}
-
-function measures(store: Store, signal: AbortSignal): Control {
-  const { node, fill } = group("measure", "nv-segmented");
-  const make = (id: string, index: number) => {
-    const { label, meaning } = store.measureOf(id);
-    const title = `${label}: ${meaning} (key ${index + 1})`;
-    return button(label, title, () => store.choose({ measure: id }), signal);
-  };
-  const show = (): void => {
-    const ids = store.stream.measures;
-    const buttons = fill(ids.join(), () => ids.map(make));
-    press(buttons, (index) => ids[index] === store.choice.value.measure);
-  };
-  return { node, show };
 }
 
 function streams(store: Store, signal: AbortSignal): Control {
