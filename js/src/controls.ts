@@ -2,6 +2,7 @@
 
 import { button, element, group, options, picker, press } from "./dom";
 import type { Save } from "./figure";
+import { offerOf } from "./ladder";
 import { measures } from "./measures";
 import { type StreamName, VIEWS, type ViewName } from "./model";
 import { panesOf } from "./pane";
@@ -103,7 +104,11 @@ function heads(store: Store, tiles: Tiles, signal: AbortSignal): Control {
   const show = (palette: Palette): void => {
     const held = store.stream.heads;
     const { heads: chosen } = store.choice.value;
-    node.hidden = held.length < 2 || !store.measure.axes.includes("head");
+    const isIdle = !store.measure.axes.includes("head");
+    const isLadder = offerOf(store.flow, store.stream).stops.length > 0;
+    // On the ladder its room is kept, so that the picture stays in place while the slider moves.
+    node.hidden = held.length < 2 || (isIdle && !isLadder);
+    node.classList.toggle("nv-idle", isIdle);
     const [, all, , ...chips] = fill(held.join(), make(held));
     press([all], () => chosen === null);
     press(chips, (index) => chosen === null || chosen.includes(held[index]));

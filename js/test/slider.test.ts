@@ -69,6 +69,14 @@ describe("the slider", () => {
     expect([slider(), ...names()].every((made, at) => made === before[at])).toBe(true);
   });
 
+  test("keeps the room of the heads where a rung has none, so that the picture stays in place", () => {
+    const [heads] = find(".nv-heads");
+    const seen = () => [heads.hidden, heads.classList.contains("nv-idle")];
+    expect(seen()).toEqual([false, false]);
+    slide(5);
+    expect(seen()).toEqual([false, true]);
+  });
+
   test("has one name for rungs that coincide", () => {
     open(store());
     expect(names().map((name) => name.textContent)).toContain("+ residual = + LayerNorm");

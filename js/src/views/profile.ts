@@ -71,7 +71,7 @@ type Charts = ReturnType<typeof build>;
 function build(use: Use, hand: Hand, signal: AbortSignal) {
   const [left, below] = [curves(use, signal), curves(use, signal)];
   const right = points(hand, signal);
-  const node = element("div", { class: "nv-profile" }, left.node, right.node, below.node);
+  const node = element("div", { class: "nv-profile" }, left.node, right.node);
   below.node.classList.add("nv-mixing");
   return { node, left, right, below };
 }
@@ -82,7 +82,8 @@ function show({ node, left, right, below }: Charts, drawn: Drawn, palette: Palet
   const { width, isWide } = roomIn(node);
   node.classList.toggle("nv-wide", isWide);
   left.show(profile, pane.layer, width, HEIGHT);
-  below.node.hidden = mixing === null;
+  if (mixing) node.append(below.node);
+  else below.node.remove();
   if (mixing) below.show(mixing, pane.layer, width, LOW);
   const kinds = kindsOf([...new Set(pane.stream.keys.categories)], palette);
   if (scatter) right.show(scatter, kinds, width, HEIGHT);
