@@ -30,13 +30,16 @@ def names(tab):
     return [name.replace("\n", "") for name in tab.locator(".nv-stop").all_text_contents()]
 
 
-def test_every_rung_is_a_stop_of_the_slider_and_has_its_name_below_it(show):
-    tab = show(ladder_flow(), measure="attention-residual")
+@pytest.mark.parametrize(
+    ("at", "measure"), [(0, "weight"), (4, "attention-residual"), (8, "layer")]
+)
+def test_every_rung_is_a_stop_of_the_slider_and_has_its_name_below_it(show, at, measure):
+    tab = show(ladder_flow(), measure=measure)
     assert names(tab) == STOPS
-    expect(slider(tab)).to_have_value("4")
-    expect(tab.locator(".nv-stop.nv-on")).to_have_text("+ residual")
+    expect(slider(tab)).to_have_value(str(at))
+    expect(tab.locator(".nv-stop.nv-on")).to_have_text(STOPS[at])
     box, name = slider(tab).bounding_box(), tab.locator(".nv-stop.nv-on").bounding_box()
-    thumb = box["x"] + 7 + (box["width"] - 14) * 4 / 8
+    thumb = box["x"] + 7 + (box["width"] - 14) * at / 8
     assert thumb == pytest.approx(name["x"] + name["width"] / 2, abs=1.5)
 
 

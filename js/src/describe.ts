@@ -107,7 +107,7 @@ function describeToken(picture: Picture, at: At): Description {
 
 /** What comes from no token, where it is known. */
 function biases({ sourceless, layer }: Picture): string[] {
-  if (sourceless === null) return [];
+  if (sourceless === null || sourceless === 0) return [];
   return [
     `On average ${percent(sourceless)} of the vectors of layer ${layer} comes from no token (biases).`,
   ];

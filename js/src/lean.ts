@@ -12,6 +12,7 @@ export interface Lean {
   /** Each key's share of what all tokens reach along the whole; lengths where nothing is left. */
   shares: number[];
   isHidden: boolean;
+  isShared: boolean;
 }
 
 /** What the last column of the table says. */
@@ -24,7 +25,8 @@ export function leanOf({ along, rows, keys }: Picture, query: number): Lean | nu
   const found = cancellation(along.lengths[query], along.reach[query]);
   const row = along.values.subarray(query * keys, (query + 1) * keys);
   const isHidden = rows.key.rowOf.includes(-1);
-  return { cancellation: found, shares: alignments(row, found), isHidden };
+  const { isShared } = along;
+  return { cancellation: found, shares: alignments(row, found), isHidden, isShared };
 }
 
 /** So much against the whole is worth a word, and of so many tokens. */
@@ -35,7 +37,8 @@ const NAMED = 3;
 export function leanNotes(lean: Lean, names: string[]): string[] {
   const { lengths, reach, cancelled, isLeft } = lean.cancellation;
   const parts = `Parts of total length ${number(lengths)}${lean.isHidden ? " (hidden ones too)" : ""}`;
-  const whole = "along the whole vector of tokens and biases";
+  const makers = lean.isShared ? "both texts" : "tokens";
+  const whole = `along the whole vector of ${makers} and biases`;
   if (!isLeft) return [`${parts} come to ${signedNumber(reach)} ${whole}: they cancel altogether.`];
   const away = against(lean.shares, NOTABLE);
   const named = away

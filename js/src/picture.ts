@@ -21,6 +21,8 @@ export interface Along {
   /** For each query the lengths of all parts, and how far they reach, hidden keys and all. */
   lengths: Float64Array;
   reach: Float64Array;
+  /** Whether tokens of another text are in the vectors too, beside the keys. */
+  isShared: boolean;
 }
 
 export interface Picture extends Sums {
@@ -88,7 +90,7 @@ export function pictureOf(pane: Pane): Picture | null {
 
 /** How parts lie to their wholes; null where it is not known, undefined while it is on its way. */
 function alongOf(
-  { tiles, index, stream, measure, layer }: Pane,
+  { tiles, index, flow, stream, measure, layer }: Pane,
   lengths: Float32Array,
   { query, key }: Picture["rows"],
 ): Along | null | undefined {
@@ -101,6 +103,7 @@ function alongOf(
     values: between(tile, query, key),
     lengths: wholes(lengths, query, keys),
     reach: wholes(tile, query, keys),
+    isShared: stream.name !== "encoder" && flow.streams.some(({ name }) => name === "cross"),
   };
 }
 

@@ -18,6 +18,7 @@ function leaning(along: number[], changes: Partial<Picture> = {}): Picture {
     values: Float32Array.from(along),
     lengths: Float64Array.of(7),
     reach: Float64Array.of(along.reduce((sum, value) => sum + value, 0)),
+    isShared: false,
   };
   return { ...picture([[[4, 2, 1]]]), along: found, ...changes };
 }
@@ -64,6 +65,7 @@ describe("the readout of a token whose parts are held against the whole", () => 
       values: Float32Array.from(many, (value) => (value > 2 ? value : -value)),
       lengths: Float64Array.of(55),
       reach: Float64Array.of(49),
+      isShared: false,
     };
     const { rows } = say({ ...base, along }, query);
     expect(rows.at(-1)).toMatchObject(["", "2 others", "3.00", "5.5%", { text: "−6.1%" }]);
@@ -90,9 +92,10 @@ describe("the readout of a token whose parts are held against the whole", () => 
 });
 
 describe("the parts that Python read", () => {
+  const pane = (changes: Partial<Choice> = {}) =>
+    panesOf(header, store({ measure: "layer", ...changes }).choice.value, tiles())[0];
   const shown = (changes: Partial<Choice> = {}) => {
-    const choice = store({ measure: "layer", ...changes }).choice.value;
-    const found = pictureOf(panesOf(header, choice, tiles())[0]);
+    const found = pictureOf(pane(changes));
     if (!found) throw new Error("the contract lacks these numbers");
     return found;
   };
@@ -114,6 +117,25 @@ describe("the parts that Python read", () => {
     expect(say(some, { side: "query", token: 1 }).notes?.[0]).toContain("(hidden ones too)");
   });
 
+  test("share their vectors with another text where one is read", () => {
+    const [flow] = header.flows;
+    const alone = pane({ measure: "layer" });
+    const cross = {
+      ...flow,
+      streams: [...flow.streams, { ...alone.stream, name: "cross" as const }],
+    };
+    const decoder = { ...alone.stream, name: "decoder" as const };
+    const from = (shown: typeof alone, changes: Partial<typeof alone>) =>
+      pictureOf({ ...shown, tiles: { ...anywhere }, ...changes } as typeof alone)?.along?.isShared;
+    const anywhere = { layer: () => new Float32Array(9), isLarge: () => false };
+    expect(from(alone, { flow: cross })).toBe(false);
+    expect(from(alone, { stream: decoder })).toBe(false);
+    expect(from(alone, { flow: cross, stream: decoder })).toBe(true);
+    const both = leaning([4, 2, 0.5]);
+    const shared = { ...both, along: { ...(both.along as Along), isShared: true } };
+    expect(say(shared, query).notes?.[0]).toContain("vector of both texts and biases");
+  });
+
   test("are none on rungs without readings", () => {
     expect(shown({ measure: "weight" }).along).toBeNull();
   });
@@ -128,6 +150,13 @@ describe("the parts that Python read", () => {
     const told = "On average 20% of the vectors of layer 0 comes from no token (biases).";
     expect(say(found, null).notes).toEqual([told]);
     expect(say(found, query).notes).toContain(told);
+  });
+
+  test("come from tokens alone in a model without biases", () => {
+    const found = { ...shown(), sourceless: 0 };
+    expect(say(found, null).notes).toEqual([]);
+    const legend = lines(found, ribbonsOf(found, 20, { share: 1, limit: 99 }));
+    expect(legend).toContain("all of it from tokens, no biases");
   });
 
   test("say nothing of biases where that is not known", () => {
