@@ -114,12 +114,14 @@ export function comparison(store: Store, signal: AbortSignal): Control {
       store.header.flows.length > 1 ? [[JSON.stringify(OTHER), "the other flow"]] : [];
     // A kind that does not stand side by side compares measures only.
     const isPair = KINDS[view].pairs;
+    // Groups make a list longer and wider, so a short one has none.
+    const named = (name: string) => (near.stops.length + carried.length > 0 ? name : "");
     grouped(select, [
       ["", [["null", "nothing"]]],
-      ["measure", listed(inOrder({ ...near, carried: [] }))],
-      ["reaching back", listed(carried)],
-      ["layer", isPair ? byLayer : []],
-      ["flow", isPair ? byFlow : []],
+      [named("measure"), listed(inOrder({ ...near, carried: [] }))],
+      [named("reaching back"), listed(carried)],
+      [named("layer"), isPair ? byLayer : []],
+      [named("flow"), isPair ? byFlow : []],
     ]);
     select.value = JSON.stringify(compare);
     if (select.selectedIndex < 0) select.value = "null";

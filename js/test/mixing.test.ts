@@ -115,7 +115,7 @@ describe("the mixing ratio in words", () => {
   });
 });
 
-test("the profile has a panel for it only where it is known", () => {
+test("the profile has a panel for it only where it is known, with what is chosen in front", () => {
   const draw = (shown: ReturnType<typeof pane>) => {
     const view = profileView(scribe().hand, new AbortController().signal);
     view.draw(shown, PALETTES.light);
@@ -126,4 +126,6 @@ test("the profile has a panel for it only where it is known", () => {
     mixing().curves.map(({ name }) => name),
   );
   expect(draw(plain.contractPane())).toBeNull();
+  const front = draw(pane({ measure: "attention-residual" }))?.querySelectorAll(".nv-curve");
+  expect(front?.[front.length - 1].getAttribute("data-kind")).toBe("attention-residual");
 });

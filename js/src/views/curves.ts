@@ -59,8 +59,9 @@ function drawn(lines: Lines, chart: CurveChart, layer: number): SVGElement[] {
   const { top, bottom } = chart.frame;
   const at = xs[lines.stream.layers.indexOf(layer)];
   const here = svg("line", { class: "nv-here", x1: at, x2: at, y1: top, y2: bottom });
-  // The compared curves lie below, so that the chosen measure is in front.
-  const order = [...lines.curves].reverse();
+  // The compared curves lie below, so that what is chosen is in front.
+  const back = [...lines.curves].reverse();
+  const order = [...back.filter((c) => !c.isChosen), ...back.filter((c) => c.isChosen)];
   return [
     axes(lines, chart, layer),
     here,
