@@ -147,6 +147,14 @@ def test_the_profile_draws_the_mixing_ratio_of_every_rung(show):
         assert box["x"] + box["width"] <= right["x"] + right["width"] + 1
 
 
+def test_the_panel_stands_below_the_two_charts_which_stay_side_by_side(show):
+    tab = show(ladder_flow(), view="profile", measure="layer")
+    left, right, below = (chart.bounding_box() for chart in tab.locator(".nv-chart").all())
+    assert left["y"] == right["y"]
+    assert left["x"] + left["width"] <= right["x"]
+    assert below["y"] >= left["y"] + left["height"]
+
+
 def test_pointing_at_a_layer_of_the_panel_tells_of_that_layer(show):
     flow = ladder_flow()
     tab = show(flow, view="profile", measure="layer", layer=1)
