@@ -98,8 +98,8 @@ def _stream(value: Any, stream: Stream, _side: str) -> str:
 
 
 def _measure(value: Any, stream: Stream, _side: str) -> str:
-    one_of(value, stream.measures, "measure")
-    return str(value)
+    """A measure held; one that coincides with another here goes by the other's name."""
+    return stream.held(value)
 
 
 def _compare(value: Any, stream: Stream, _side: str) -> str | int | None:

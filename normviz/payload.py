@@ -72,10 +72,16 @@ def _about(flow: Flow, precision: str) -> dict[str, Any]:
     return {
         "title": flow.title,
         "model": receipt.model,
-        "measures": [asdict(MEASURES[name]) for name in flow.measures],
+        "measures": [asdict(MEASURES[name]) for name in (*flow.measures, *_second_names(flow))],
         "streams": [_about_stream(stream, receipt) for stream in flow.streams.values()],
         "receipt": {"ok": receipt.ok, "headline": receipt.headline(), "text": text},
     }
+
+
+def _second_names(flow: Flow) -> list[str]:
+    """The rungs that coincide with others in every stream, so that no stream holds them."""
+    second = {name for stream in flow.streams.values() for name in stream.same}
+    return [name for name in MEASURES if name in second and name not in flow.measures]
 
 
 def _about_stream(stream: Stream, receipt: Receipt) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class Stream:
 
     def __getitem__(self, measure: str) -> Array:
         """A measure as a float32 array with the axes the catalog names."""
-        measure = self._known(measure)
+        measure = self.held(measure)
         if measure in self.stored:
             return self.stored[measure].joined()
         return np.stack([self.at(measure, layer) for layer in self.layers])
@@ -112,14 +112,14 @@ class Stream:
         index = self.layers.index(layer)
         if measure in self.readings:
             return self.readings[measure][index]
-        measure = self._known(measure)
+        measure = self.held(measure)
         if measure in self.stored:
             return self.stored[measure][index]
         weight, norm = self.stored["weight"][index], self.stored["value-norm"][index]
         product: Array = weight * norm[:, None, :]
         return product
 
-    def _known(self, measure: str) -> str:
+    def held(self, measure: str) -> str:
         """A measure's own name, or the one it is held under; anything else is refused."""
         name = self.held_as(measure)
         one_of(name, self.measures, "measure")
@@ -134,7 +134,7 @@ class Stream:
         second = {
             kind + above: kind + below for kind in kinds for above, below in self.same.items()
         }
-        return second.get(measure, measure)
+        return second.get(measure, measure) if isinstance(measure, str) else measure
 
     def reading(self, kind: str, rung: str) -> Array:
         """What else is known of a rung of the ladder.

@@ -20,7 +20,7 @@ def dataframe(
     with needed("pandas", extra="tables"):
         import pandas as pd
 
-    one_of(measure, stream.measures, "measure")
+    measure = stream.held(measure)
     axes = MEASURES[measure].axes
     if head is not None:
         one_of(head, stream.heads if "head" in axes else (), "head")
@@ -52,6 +52,7 @@ def dataarray(stream: Stream, measure: str) -> "xr.DataArray":
     with needed("xarray", extra="tables"):
         import xarray as xr
 
+    measure = stream.held(measure)
     values = stream[measure]
     axes = MEASURES[measure].axes
     coordinates: dict[str, tuple[str, list[int] | list[str]]] = {

@@ -140,6 +140,7 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
         stream = self._flow.stream(self.stream)
         for name, default in defaults(stream).items():
             try:
-                check(name, getattr(self, name), stream, self.side)
+                fit = check(name, getattr(self, name), stream, self.side)
             except BadChoice:
-                setattr(self, name, default)
+                fit = default
+            setattr(self, name, fit)

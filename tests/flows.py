@@ -1,13 +1,15 @@
 """Small flows with known numbers, for tests of everything that shows a flow."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from normviz.arrays import from_arrays
 from normviz.axes import Array
+from normviz.catalog import LADDER
 from normviz.flow import Flow
-from normviz.receipt import LayerCheck, Receipt
+from normviz.receipt import LayerCheck, Receipt, RungCheck
 from normviz.stream import Layers, Stream
 from normviz.tokens import Tokens
 
@@ -103,3 +105,59 @@ def receipt(checks: Sequence[LayerCheck]) -> Receipt:
 
 WEIGHTS_ONLY = from_arrays([[[[0.25, 0.75], [0.5, 0.5]]]], ["a", "b"])
 """A flow that knows nothing of norms."""
+
+
+def ladder_flow(
+    tokens: Sequence[str] = SENTENCE, *, layers: int = 2, prenorm: bool = False
+) -> Flow:
+    """A flow with the whole ladder, made of vectors drawn from a seeded generator.
+
+    Of a pre-norm model two pairs of rungs coincide, and only the lower of each pair is held.
+    """
+    plain = random_flow(tokens, layers=layers, heads=2)
+    encoder, draw, count = plain.encoder, np.random.default_rng(2), len(tokens)
+    same = {"attention-block": "attention-residual", "layer": "feed-forward-residual"}
+    rungs = [rung for rung in LADDER if not (prenorm and rung in same)]
+    stored, readings = dict(encoder.stored), {}
+    for rung in rungs:
+        parts = draw.normal(0, 1, (layers, count, count, 8)) / (1 + draw.gamma(1, 3, (count, 1)))
+        bias = draw.normal(0, 0.1, (layers, count, 8))
+        whole = parts.sum(axis=2) + bias
+        along = np.einsum(
+            "lqkd, lqd -> lqk", parts, whole / np.linalg.norm(whole, axis=-1)[..., None]
+        )
+        stored[rung] = Layers(np.linalg.norm(parts, axis=-1).astype(np.float32))
+        readings[f"along:{rung}"] = Layers(along.astype(np.float32))
+        readings[f"mixing:{rung}"] = Layers(
+            draw.uniform(0.1, 0.9, (layers, count)).astype(np.float32)
+        )
+    ladder = replace(encoder, stored=stored, readings=readings, same=same if prenorm else {})
+    checks = [check("encoder", layer) for layer in encoder.layers]
+    climbed = tuple(
+        RungCheck("encoder", layer, rung, "float32", 2.5e-7, 0.05 * (place + 1) + 0.01 * layer)
+        for place, rung in enumerate(rungs)
+        for layer in encoder.layers
+    )
+    return Flow({"encoder": ladder}, replace(receipt(checks), rungs=climbed), plain.title)
+
+
+def carried_flow(tokens: Sequence[str] = SENTENCE, *, layers: int = 3) -> Flow:
+    """A flow that also says how much of each input token is in every vector, layer by layer."""
+    flow = random_flow(tokens, layers=layers, heads=2)
+    encoder = flow.encoder
+    stored = dict(encoder.stored)
+    for measure in ("weight", "weighted-norm"):
+        values = encoder[measure].sum(axis=1)
+        divided = values / values.sum(axis=-1, keepdims=True)
+        stored[f"rollout:{measure}"] = Layers(_products(divided + np.eye(len(tokens))))
+    lengths = np.random.default_rng(3).gamma(2, 1, (layers, len(tokens), len(tokens)))
+    stored["decomposition"] = Layers(lengths.astype(np.float32))
+    return replace(flow, streams={"encoder": replace(encoder, stored=stored)})
+
+
+def _products(matrices: Array) -> Array:
+    """The product of the first one, two, three … matrices, rows adding up to one."""
+    found = [np.eye(matrices.shape[-1])]
+    for matrix in matrices:
+        found.append(matrix / matrix.sum(axis=-1, keepdims=True) @ found[-1])
+    return np.stack(found[1:]).astype(np.float32)

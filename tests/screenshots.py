@@ -7,6 +7,8 @@ python tests/screenshots.py FOLDER flow- grid-      only those whose names hold 
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,15 @@ def scenes(flow: Flow, other: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "words", {"layer": 2, "words": True, "special": "hidden", "threshold": 0.05}
 
 
+def ladder_scenes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What the ladder adds: the slider, what cancels, what is mixed in."""
+    pinned = {"layer": 2, "token": len(flow.tokens) // 2}
+    yield "ladder", {"measure": "layer", "layer": 2}
+    yield "ladder-pinned", {"measure": "attention-block", **pinned}
+    yield "ladder-stack", {"view": "stack", "measure": "layer", **pinned}
+    yield "ladder-profile", {"view": "profile", "measure": "attention-block", "layer": 2}
+
+
 def shoot(tab: Page, path: Path) -> None:
     """A picture of the whole page, once everything has been painted."""
     tab.wait_for_timeout(400)
@@ -63,20 +74,22 @@ def main(folder: Path, wanted: list[str]) -> None:
     transformers.logging.disable_progress_bar()
     folder.mkdir(exist_ok=True)
     loaded = resolve("demo")
-    ask = lambda text: normviz.analyze(loaded.model, loaded.tokenizer, text)  # noqa: E731
+    ask = partial(normviz.analyze, loaded.model, loaded.tokenizer)
     other = ask("The truck did not cross the street because it was too wide.")
     with chromium() as browser, tempfile.TemporaryDirectory() as pages:
         for size in SIZES:
-            flow = ask(text_of(size, loaded.tokenizer))
-            for name, choice in scenes(flow, other):
-                for theme in THEMES:
-                    target = folder / f"{name}-{size}-{theme}.png"
-                    if wanted and not any(word in target.name for word in wanted):
-                        continue
-                    view = {"viewport": {"width": 1180, "height": 760}}
-                    with opening(browser, Path(pages), **view) as opened:
-                        shoot(opened(flow, theme=theme, **choice), target)
-                    print(target, flush=True)
+            text = text_of(size, loaded.tokenizer)
+            flow, tall = ask(text), ask(text, measures="all")
+            looks = [(flow, *scene) for scene in scenes(flow, other)]
+            looks += [(tall, *scene) for scene in ladder_scenes(tall)]
+            for (shown, name, choice), theme in product(looks, THEMES):
+                target = folder / f"{name}-{size}-{theme}.png"
+                if wanted and not any(word in target.name for word in wanted):
+                    continue
+                view = {"viewport": {"width": 1180, "height": 760}}
+                with opening(browser, Path(pages), **view) as opened:
+                    shoot(opened(shown, theme=theme, **choice), target)
+                print(target, flush=True)
 
 
 if __name__ == "__main__":

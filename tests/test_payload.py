@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flows import random_flow, two_streams, wordy_flow
+from flows import SENTENCE, ladder_flow, random_flow, two_streams, wordy_flow
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -151,10 +151,24 @@ def _figure(flow, **given):
     }  # fmt: skip
 
 
+def _contract_of(flow):
+    """A flow as the view gets it, and beside it the readings as Python holds them."""
+    payload, stream = pack(flow), flow.encoder
+    return {
+        "header": payload.header,
+        "data": base64.b64encode(payload.data).decode("ascii"),
+        "readings": [
+            {"reading": name, "layer": layer, "values": stream.at(name, layer).ravel().tolist()}
+            for name in stream.readings
+            for layer in stream.layers
+        ],
+    }
+
+
 def test_the_contract_that_javascript_reads_is_what_python_writes():
     """Set NORMVIZ_WRITE_CONTRACT=1 to write it anew, then look at the difference."""
     flow, wordy = two_streams(), wordy_flow()
-    payload = pack(flow)
+    payload, ladder = pack(flow), _contract_of(ladder_flow(SENTENCE[:3], prenorm=True))
     merged = wordy.encoder.words()
     contract = {
         "header": payload.header,
@@ -168,6 +182,7 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
             for measure in stream
             for layer in stream.layers
         ],
+        "ladder": ladder,
         "wordy": pack(wordy, whole=False).header["flows"][0],
         "words": [
             {"measure": measure, "layer": layer,

@@ -1,7 +1,7 @@
 /** Where the axes, curves, labels and points of the two charts go, in pixels. */
 
 import { most } from "./derive";
-import type { Curve, Profile } from "./profile";
+import type { Curve, Lines } from "./profile";
 import type { Point, Scatter } from "./scatter";
 import { linearTicks, logTicks, roundStep, spread } from "./ticks";
 
@@ -50,12 +50,9 @@ export interface CurveChart {
   labels: Label[];
 }
 
-/** The curves of a profile, each with its name at the right end. */
-export function curveChart(profile: Profile, width: number, height: number): CurveChart {
-  const { stream, curves, measures } = profile;
-  const texts = curves.map(({ kind, measure }) =>
-    measures.length > 1 ? `${kind.name} ${measure.label}` : kind.name,
-  );
+/** Curves, each with its name at the right end. */
+export function curveChart({ stream, curves }: Lines, width: number, height: number): CurveChart {
+  const texts = curves.map(({ name }) => name);
   const longest = most(texts.map(({ length }) => length)) * LETTER;
   const place = frame(width, height, Math.min(width * 0.48, LEADER + longest));
   const xs = placesOf(stream.layers, place);

@@ -2,6 +2,8 @@
 
 import { button, element, group, options, picker, press } from "./dom";
 import type { Save } from "./figure";
+import { offerOf } from "./ladder";
+import { measures } from "./measures";
 import { type StreamName, VIEWS, type ViewName } from "./model";
 import { panesOf } from "./pane";
 import { pictureOf, strongestHead } from "./picture";
@@ -26,7 +28,7 @@ export function controls(
 ): Control {
   const all = [
     kinds(store, signal),
-    measures(store, signal),
+    ...measures(store, signal),
     layers(store, signal),
     streams(store, signal),
     comparison(store, signal),
@@ -39,21 +41,6 @@ export function controls(
       for (const control of all) control.show(palette);
     },
   };
-}
-
-function measures(store: Store, signal: AbortSignal): Control {
-  const { node, fill } = group("measure", "nv-segmented");
-  const make = (id: string, index: number) => {
-    const { label, meaning } = store.measureOf(id);
-    const title = `${label}: ${meaning} (key ${index + 1})`;
-    return button(label, title, () => store.choose({ measure: id }), signal);
-  };
-  const show = (): void => {
-    const ids = store.stream.measures;
-    const buttons = fill(ids.join(), () => ids.map(make));
-    press(buttons, (index) => ids[index] === store.choice.value.measure);
-  };
-  return { node, show };
 }
 
 function streams(store: Store, signal: AbortSignal): Control {
@@ -117,7 +104,11 @@ function heads(store: Store, tiles: Tiles, signal: AbortSignal): Control {
   const show = (palette: Palette): void => {
     const held = store.stream.heads;
     const { heads: chosen } = store.choice.value;
-    node.hidden = held.length < 2 || !store.measure.axes.includes("head");
+    const isIdle = !store.measure.axes.includes("head");
+    const isLadder = offerOf(store.flow, store.stream).stops.length > 0;
+    // On the ladder its room is kept, so that the picture stays in place while the slider moves.
+    node.hidden = held.length < 2 || (isIdle && !isLadder);
+    node.classList.toggle("nv-idle", isIdle);
     const [, all, , ...chips] = fill(held.join(), make(held));
     press([all], () => chosen === null);
     press(chips, (index) => chosen === null || chosen.includes(held[index]));

@@ -10,10 +10,11 @@ import { type Division, divide } from "./trace";
 /**
  * How the layers of a measure are shown together.
  *
- * `traced`: what one layer gives is divided again by the layer below. `apart`: each layer stands
- * for itself. `nothing`: there is no query that could be made of anything.
+ * `traced`: what one layer gives is divided again by the layer below. `carried`: the measure
+ * itself reaches back to the input. `apart`: each layer stands for itself. `nothing`: there is no
+ * query that could be made of anything.
  */
-export type Way = "traced" | "apart" | "nothing";
+export type Way = "traced" | "carried" | "apart" | "nothing";
 
 export interface Depth {
   way: Way;
@@ -65,7 +66,9 @@ export function headsAdded({ stream, measure, choice }: Pane): string {
 
 /** Whether a measure speaks of the first layer's tokens in every layer. */
 export function isCarried(measure: string): boolean {
-  return /^(rollout:|hidden-attribution$|head-attribution$)/.test(measure);
+  return /^(rollout:|(decomposition|attention-flow|hidden-attribution|head-attribution)$)/.test(
+    measure,
+  );
 }
 
 /** Whether the keys of a stream are the tokens that receive. */
@@ -75,7 +78,13 @@ export function isWithin({ name, queries, keys }: Stream): boolean {
 
 export function wayOf(stream: Stream, measure: Measure): Way {
   if (!measure.axes.includes("query")) return "nothing";
-  return isWithin(stream) && !isCarried(measure.id) ? "traced" : "apart";
+  if (!isWithin(stream)) return "apart";
+  return isCarried(measure.id) ? "carried" : "traced";
+}
+
+/** Whether tokens before the first layer and after each stand in columns that ribbons join. */
+export function isJoined(way: Way): boolean {
+  return way === "traced" || way === "carried";
 }
 
 /**

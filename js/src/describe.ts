@@ -2,18 +2,27 @@
 
 import { columnOf, given, greatest, rank, rowOf, shares } from "./derive";
 import { visible } from "./dom";
+import { ALONG, leanNotes, leanOf, withLean } from "./lean";
 import type { Rows } from "./lens";
 import type { Focus } from "./model";
 import { type Picture, peakOf, rowIn } from "./picture";
 import { number, percent } from "./scales";
+import type { Signed } from "./signed";
 
 /** What the readout shows. */
 export interface Description {
   sentence: string;
+  /** What else there is to say, a sentence each. */
+  notes?: string[];
   caption: string;
   columns: string[];
-  rows: string[][];
+  rows: Cell[][];
+  /** A second table below the first. */
+  also?: { caption: string; columns: string[]; rows: Cell[][] };
 }
+
+/** What stands in a table. */
+export type Cell = string | Signed;
 
 /** How many rows a table has before the others are added up. */
 const ROWS = 8;
@@ -85,12 +94,28 @@ function describeToken(picture: Picture, at: At): Description {
   const sentence = told.length
     ? `${place(picture)}: ${self} ${takes ? "takes" : "gives"} ${told.join(", ")} (${whole}).`
     : `${place(picture)}: ${self} ${takes ? "takes nothing" : "gives nothing"}.`;
+  const lean = takes ? leanOf(picture, at.row) : null;
+  const table: Cell[][] = topRows(order, parts, portion, others);
   return {
     sentence,
-    caption: `${measure.label}${added(picture)}: what ${self} (${token}) ${takes ? "takes" : "gives"}`,
-    columns: ["#", takes ? "read from" : "received by", measure.label, "share"],
-    rows: topRows(order, parts, portion, others),
+    notes: [...(lean ? leanNotes(lean, rows.key.labels.map(quoted)) : []), ...biases(picture)],
+    caption: `${measure.label}${added(picture)}: what ${self} (${token}) ${takes ? "takes" : "gives"}${lean ? `; ${ALONG}` : ""}`,
+    columns: [
+      ...["#", takes ? "read from" : "received by", measure.label, "share"],
+      ...(lean ? ["along"] : []),
+    ],
+    rows: lean
+      ? withLean(table, { listed: order.slice(0, ROWS), others: order.slice(ROWS) }, lean)
+      : table,
   };
+}
+
+/** What comes from no token, where it is known. */
+function biases({ sourceless, layer }: Picture): string[] {
+  if (sourceless === null || sourceless === 0) return [];
+  return [
+    `On average ${percent(sourceless)} of the vectors of layer ${layer} comes from no token (biases).`,
+  ];
 }
 
 function topRows(
@@ -125,6 +150,7 @@ function describeAll(picture: Picture): Description {
   const order = rank(gifts).filter((at) => gifts[at] > 0);
   return {
     sentence,
+    notes: biases(picture),
     caption: `${measure.label}${added(picture)}: what each token gives to all`,
     columns: ["#", "read from", measure.label, "share"],
     rows: topRows(order, gifts, portion, rows.key),

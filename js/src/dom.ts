@@ -30,14 +30,36 @@ export function button(
 export function picker(name: string, choose: (value: string) => void, signal: AbortSignal) {
   const select = element("select", { "aria-label": name });
   select.addEventListener("change", () => choose(select.value), { signal });
-  return { select, node: element("label", { class: "nv-picker" }, `${name} `, select) };
+  const told = document.createTextNode(`${name} `);
+  const rename = (other: string): void => {
+    told.data = `${other} `;
+    select.setAttribute("aria-label", other);
+  };
+  return { select, node: element("label", { class: "nv-picker" }, told, select), rename };
 }
 
+type Options = [value: string, text: string][];
+
 /** Fill a select with options, keeping it as it is when they are the same. */
-export function options(select: HTMLSelectElement, wanted: [value: string, text: string][]): void {
-  const found = [...select.options].map(({ value, text }) => [value, text]);
-  if (JSON.stringify(found) === JSON.stringify(wanted)) return;
-  select.replaceChildren(...wanted.map(([value, text]) => element("option", { value }, text)));
+export function options(select: HTMLSelectElement, wanted: Options): void {
+  grouped(select, [["", wanted]]);
+}
+
+/** Fill a select with groups of options; those of a group without a name stand alone. */
+export function grouped(
+  select: HTMLSelectElement,
+  groups: [name: string, options: Options][],
+): void {
+  const wanted = JSON.stringify(groups);
+  if (select.dataset.filled === wanted) return;
+  select.dataset.filled = wanted;
+  const made = ([value, text]: Options[number]) => element("option", { value }, text);
+  const children = groups
+    .filter(([, inside]) => inside.length > 0)
+    .flatMap(([label, inside]) =>
+      label ? [element("optgroup", { label }, ...inside.map(made))] : inside.map(made),
+    );
+  select.replaceChildren(...children);
 }
 
 /** A token as a reader can see it, even if it is empty or only space. */

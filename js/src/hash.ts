@@ -2,7 +2,7 @@
 
 import { same } from "./cell";
 import { CHOICES, type Choice, type Header, OTHER, type Stream, VIEWS } from "./model";
-import { streamOf } from "./pane";
+import { heldAs, streamOf } from "./pane";
 import { count, Store } from "./store";
 
 type Name = keyof Choice;
@@ -118,7 +118,7 @@ function valueIn(name: Name, text: string, header: Header, choice: Choice): unkn
   const stream = streamOf(flow, choice.stream);
   switch (name) {
     case "measure":
-      return among(stream.measures, text);
+      return among(stream.measures, heldAs(stream, text));
     case "compare":
       return comparedWith(text, stream, header);
     case "layer":
@@ -142,10 +142,11 @@ function numberIn(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function comparedWith(text: string, { measures, layers }: Stream, { flows }: Header): unknown {
+function comparedWith(text: string, stream: Stream, { flows }: Header): unknown {
+  const { measures, layers } = stream;
   if (text === NONE) return null;
   if (text === OTHER) return flows.length > 1 ? OTHER : undefined;
-  return among<string | number>(measures, text) ?? among(layers, numberIn(text));
+  return among<string | number>(measures, heldAs(stream, text)) ?? among(layers, numberIn(text));
 }
 
 function headsIn(text: string, { heads }: Stream): number[] | null | undefined {

@@ -1,10 +1,11 @@
-/** The keyboard: 1 2 3 4 the measure, [ ] the layer, arrows the token, Escape lets go. */
+/** The keyboard: 1 to 9 the measure, [ ] the layer, arrows the token, Escape lets go. */
 
+import { inOrder, offerOf } from "./ladder";
 import type { Store } from "./store";
 
 /** What a key does, or null for keys that are none of ours. */
 export function action(store: Store, key: string): (() => void) | null {
-  const { measures } = store.stream;
+  const measures = inOrder(offerOf(store.flow, store.stream));
   const measure = /^[1-9]$/.test(key) ? measures[Number(key) - 1] : undefined;
   if (measure !== undefined) return () => store.choose({ measure });
   const actions: Record<string, () => void> = {

@@ -46,6 +46,11 @@ function kind(id: string, { name, hue, shape }: (typeof KNOWN)[string], palette:
   return { id, name: name ?? id, colour, shape };
 }
 
+/** The colour of what does not stand out. */
+export function plainColour(palette: Palette): string {
+  return kind("", { hue: null, shape: "circle" }, palette).colour;
+}
+
 /** The kinds whose tokens are all special. */
 export function specialKinds({ categories, special }: Tokens): Set<string> {
   const plain = new Set(categories.filter((_, at) => !special[at]));

@@ -1,6 +1,6 @@
 /** What a token is made of, in words: a sentence, a table and a legend. */
 
-import { type Depth, isCarried, isWithin } from "./depth";
+import { type Depth, isWithin } from "./depth";
 import { rank } from "./derive";
 import { type Description, quoted } from "./describe";
 import { visible } from "./dom";
@@ -82,8 +82,9 @@ function predicate(makeup: Makeup, told: string): string {
 }
 
 /** What the first column holds. */
-export function firstTokens({ stream }: Depth): string {
+export function firstTokens({ stream, way }: Depth): string {
   const [first] = stream.layers;
+  if (way === "carried") return "the input's tokens";
   return first === 0
     ? "the first layer's tokens"
     : `the tokens before layer ${first}, the first that is held`;
@@ -115,8 +116,8 @@ export function caveats({ way, stream, measure }: Depth): string[] {
   return [
     ...(!isWithin(stream)
       ? ["each layer for itself: the keys are another text, so nothing is traced"]
-      : way === "apart" && isCarried(measure.id)
-        ? [`each layer for itself: ${measure.label} already reaches back to the first layer`]
+      : way === "carried"
+        ? [`${measure.label} itself reaches back to the input, so no layer is traced`]
         : []),
     ...(ATTENTION_ONLY.test(measure.id) && isWithin(stream)
       ? [
@@ -176,12 +177,23 @@ export function madeLegend(makeup: Makeup, links: Links | null, unit: number): s
           `columns: ${firstTokens(depth)}, then the tokens after each layer`,
           `${AS_WIDE} ${percent(unit)} of ${wholeOf(makeup)}`,
           massShown(makeup, links),
+          ...(depth.way === "carried" ? ["ribbons go straight to the input's tokens"] : []),
         ]
       : [columnsApart(stream.layers), `${LONGEST} ${percent(unit)} of ${wholeOf(makeup)}`]),
     ...(lost ? [lost] : []),
+    ...biases(depth),
     ...(isWords ? ["pieces merged to words: added over keys, averaged over queries"] : []),
     ...(links && links.least > 0 ? [`no link below ${percent(links.least)} is drawn`] : []),
   ];
+}
+
+/** What of the layers' vectors comes from no token, and so is no part of what is divided. */
+function biases({ stream, measure }: Depth): string[] {
+  const shares = stream.sourceless[measure.id] ?? [];
+  if (shares.length === 0) return [];
+  const [least, greatest] = [Math.min(...shares), Math.max(...shares)].map(percent);
+  const told = least === greatest ? least : `${least} to ${greatest}`;
+  return [`from no token (biases), and not divided: ${told} of a layer's vectors`];
 }
 
 function columnsApart(layers: number[]): string {

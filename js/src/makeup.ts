@@ -1,6 +1,6 @@
 /** What a token is made of, in numbers. */
 
-import type { Depth } from "./depth";
+import { type Depth, isJoined } from "./depth";
 import { total } from "./derive";
 import type { Focus } from "./model";
 import { at, everywhere, type Trace, traceBack, traceOn } from "./trace";
@@ -30,6 +30,8 @@ export interface Makeup {
   lost: number;
   /** The way through the layers; null where each stands for itself. */
   trace: Trace | null;
+  /** The columns that it goes through; only the first and the last where the way is straight. */
+  columns: number[];
 }
 
 /** What the token in focus is made of after a layer, or what is made of it. */
@@ -37,17 +39,19 @@ export function makeupOf(depth: Depth, about: Row | null, layer: number): Makeup
   const { way, stream, divisions, rows } = depth;
   const index = stream.layers.indexOf(layer);
   const gives = about?.side === "key";
-  if (way !== "traced") {
+  if (!isJoined(way)) {
     const parts = way === "apart" ? partsApart(depth, about, index) : new Float64Array();
     const lost = gives || way === "nothing" ? 0 : 1 - total(parts);
-    return { depth, about, layer, parts, lost, trace: null };
+    return { depth, about, layer, parts, lost, trace: null, columns: [] };
   }
-  const below = divisions.slice(0, index + 1);
+  const isStraight = way === "carried";
+  const below = divisions.slice(isStraight ? index : 0, index + 1);
+  const columns = isStraight ? [0, index + 1] : [0, ...below.map((_, layer) => layer + 1)];
   const size = rows.query.pieces.length;
   const start = about ? at(about.row, size) : everywhere(size);
   const trace = gives ? traceOn(below, start) : traceBack(below, start);
   const parts = trace.nodes[gives ? below.length : 0];
-  return { depth, about, layer, parts, lost: gives ? 0 : 1 - total(parts), trace };
+  return { depth, about, layer, parts, lost: gives ? 0 : 1 - total(parts), trace, columns };
 }
 
 /** The shares of one layer alone: of a query, of a key among all queries, of all queries alike. */

@@ -78,6 +78,12 @@ export interface Stream {
   measures: string[];
   /** The measures that are not sent but multiplied here. */
   multiplied: string[];
+  /** What else is known of the rungs of the ladder, such as `along:layer`; named like measures. */
+  readings: string[];
+  /** Rungs that are others under a second name, and are held under the first. */
+  same: Record<string, string>;
+  /** For each rung: the share of the vectors that comes from no token, by layer. */
+  sourceless: Record<string, number[]>;
 }
 
 export type Dtype = "log16" | "log8" | "float32";

@@ -38,13 +38,18 @@ export function streamOf(flow: Flow, name: string): Stream {
   return stream;
 }
 
+/** The name under which a stream holds a measure: rungs that coincide are held once. */
+export function heldAs({ same }: Stream, id: string): string {
+  return Object.hasOwn(same, id) ? same[id] : id;
+}
+
 /** The panes of a choice: one, or two where it compares. */
 export function panesOf(header: Header, choice: Choice, tiles: Tiles): Pane[] {
   const pane = (index: number, changes: Partial<Choice>, title: string): Pane => {
     const chosen = { ...choice, ...changes };
     const flow = header.flows[index];
     const stream = streamOf(flow, chosen.stream);
-    const measure = measureOf(flow, chosen.measure);
+    const measure = measureOf(flow, heldAs(stream, chosen.measure));
     return { index, flow, stream, measure, layer: chosen.layer, choice: chosen, tiles, title };
   };
   const { compare, layer } = choice;
@@ -67,11 +72,12 @@ export function panesOf(header: Header, choice: Choice, tiles: Tiles): Pane[] {
 function across(header: Header, choice: Choice, index: number): Partial<Choice> {
   if (index === 0) return {};
   const stream = streamOf(header.flows[index], choice.stream);
-  const { layer, measure, heads } = choice;
+  const { layer, heads } = choice;
+  const measure = heldAs(stream, choice.measure);
   if (!stream.measures.includes(measure)) throw new Error(`The other flow holds no ${measure}.`);
   if (!stream.layers.includes(layer)) throw new Error(`The other flow holds no layer ${layer}.`);
   const shared = heads?.filter((head) => stream.heads.includes(head)) ?? [];
-  return { heads: shared.length > 0 ? shared : null };
+  return { measure, heads: shared.length > 0 ? shared : null };
 }
 
 function flowTitle({ flows }: Header, index: number): string {

@@ -1,6 +1,8 @@
 /** Everything one picture shows, computed once for each choice and shared by all that show it. */
 
+import { wholes } from "./cancel";
 import { given, greatest, most, planes, type Sums, sumsOf, total } from "./derive";
+import { secondNames } from "./ladder";
 import { along, between, type Rows, rowsOf } from "./lens";
 import type { Focus, Measure, Scale, Stream } from "./model";
 import type { Pane } from "./pane";
@@ -10,6 +12,17 @@ export interface Norms {
   values: Float32Array;
   heads: (number | null)[];
   unit: number;
+}
+
+/** How far parts reach along the vectors they make. */
+export interface Along {
+  /** [query key], by row; negative where a part points against the whole. */
+  values: Float32Array;
+  /** For each query the lengths of all parts, and how far they reach, hidden keys and all. */
+  lengths: Float64Array;
+  reach: Float64Array;
+  /** Whether tokens of another text are in the vectors too, beside the keys. */
+  isShared: boolean;
 }
 
 export interface Picture extends Sums {
@@ -32,6 +45,12 @@ export interface Picture extends Sums {
   /** The share of the sum that is hidden with the special tokens. */
   hidden: number;
   norms: Norms | null;
+  /** Only of rungs whose parts were held against the whole. */
+  along: Along | null;
+  /** The share of the layer's vectors that comes from no token; null where it is not known. */
+  sourceless: number | null;
+  /** What else the measure is called, where rungs coincide. */
+  also: string[];
 }
 
 /** The picture of a pane, or null while its numbers are on their way. */
@@ -46,7 +65,8 @@ export function pictureOf(pane: Pane): Picture | null {
   const sums = sumsOf(values, queries, keys);
   const top = choice.normalize === "absolute" ? ceiling(pane, measure.id) : most(sums.received);
   const norms = normsOf(pane, rows.key);
-  if (top === null || norms === undefined) return null;
+  const leaning = alongOf(pane, found.values, rows);
+  if (top === null || norms === undefined || leaning === undefined) return null;
   return {
     stream,
     measure,
@@ -62,6 +82,28 @@ export function pictureOf(pane: Pane): Picture | null {
     least: choice.threshold * (values[sums.peak] ?? 0),
     hidden: hasQuery ? hiddenShare(found.values, rows) : 0,
     norms,
+    along: leaning,
+    sourceless: stream.sourceless[measure.id]?.[stream.layers.indexOf(layer)] ?? null,
+    also: secondNames(pane.flow, stream, measure.id),
+  };
+}
+
+/** How parts lie to their wholes; null where it is not known, undefined while it is on its way. */
+function alongOf(
+  { tiles, index, flow, stream, measure, layer }: Pane,
+  lengths: Float32Array,
+  { query, key }: Picture["rows"],
+): Along | null | undefined {
+  const name = `along:${measure.id}`;
+  if (!stream.readings.includes(name)) return null;
+  const tile = tiles.layer(index, stream, name, layer);
+  if (!tile) return undefined;
+  const keys = key.rowOf.length;
+  return {
+    values: between(tile, query, key),
+    lengths: wholes(lengths, query, keys),
+    reach: wholes(tile, query, keys),
+    isShared: stream.name !== "encoder" && flow.streams.some(({ name }) => name === "cross"),
   };
 }
 

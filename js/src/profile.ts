@@ -5,21 +5,33 @@ import type { Choice, Measure, Stream } from "./model";
 import { measureOf, type Pane } from "./pane";
 import type { Palette } from "./scales";
 
-/** The share of one kind in one measure, by layer. */
+/** One share, by layer: of a kind of token in a measure, or of what a rung mixes in. */
 export interface Curve {
   kind: Kind;
+  /** What stands at its end. */
+  name: string;
   measure: Measure;
   /** Whether it is the measure that is compared with. */
   isOther: boolean;
+  /** Whether it stands out among its like. */
+  isChosen?: boolean;
   shares: number[];
 }
 
-export interface Profile {
+/** Curves over the layers, and what their height is. */
+export interface Lines {
   stream: Stream;
+  curves: Curve[];
+  /** What the upright axis shows. */
+  title: string;
+  /** What is drawn, for those who cannot see it. */
+  about: string;
+}
+
+export interface Profile extends Lines {
   choice: Choice;
   measures: Measure[];
   kinds: Kind[];
-  curves: Curve[];
   /** The kinds that are left out, because special tokens are hidden. */
   hidden: string[];
 }
@@ -44,15 +56,19 @@ export function profileOf(pane: Pane, palette: Palette): Profile | null {
   const some = every.filter(({ id }) => !left.has(id));
   // A text of special tokens only would leave nothing to look at.
   const kinds = some.length > 0 ? some : every;
+  const takes = pane.measure.axes.includes("query");
   return {
     stream,
     choice,
     measures,
     kinds,
+    title: takes ? "share of all that the layer's queries take" : "share of the layer's sum",
+    about: `${measures.map(({ label }) => label).join(" and ")} by kind of token`,
     hidden: every.filter((kind) => !kinds.includes(kind)).map(({ name }) => name),
     curves: measures.flatMap((measure, at) =>
       kinds.map((kind) => {
-        return { kind, measure, isOther: at > 0, shares: shares[at][kind.id] ?? [] };
+        const name = measures.length > 1 ? `${kind.name} ${measure.label}` : kind.name;
+        return { kind, name, measure, isOther: at > 0, shares: shares[at][kind.id] ?? [] };
       }),
     ),
   };

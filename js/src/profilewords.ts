@@ -2,6 +2,7 @@
 
 import { rank } from "./derive";
 import { type Description, quoted } from "./describe";
+import { describeMixing, type Mixing, mixingLines } from "./mixing";
 import type { Focus } from "./model";
 import { type Profile, shareAt } from "./profile";
 import { number, percent } from "./scales";
@@ -15,9 +16,12 @@ export function describeProfile(
   scatter: Scatter | null,
   focus: Focus | null,
   { layer, isPointed }: { layer: number; isPointed: boolean },
+  mixing: Mixing | null = null,
 ): Description {
   const row = scatter && !isPointed ? rowIn(scatter, focus) : null;
-  return scatter && row !== null ? describeToken(scatter, row) : describeLayer(profile, layer);
+  const found =
+    scatter && row !== null ? describeToken(scatter, row) : describeLayer(profile, layer);
+  return mixing ? { ...found, ...describeMixing(mixing, layer, focus) } : found;
 }
 
 function describeLayer(profile: Profile, layer: number): Description {
@@ -108,6 +112,7 @@ export function profileLines(
   profile: Profile,
   scatter: Scatter | null,
   focus: Focus | null,
+  mixing: Mixing | null = null,
 ): string[] {
   const { measures, hidden, choice } = profile;
   const [first, second] = measures.map(({ label }) => label);
@@ -119,6 +124,7 @@ export function profileLines(
       ? [`hidden: ${hidden.join(", ")}; the shares are still of everything, so they add up to less`]
       : []),
     ...(scatter ? pointLines(scatter, focus) : []),
+    ...(mixing ? mixingLines(mixing) : []),
     ...(choice.words ? ["curves count pieces, points words: α added, ‖f(x)‖ averaged"] : []),
   ];
 }

@@ -1,7 +1,8 @@
 /** The picture as text: a sentence that is read aloud when it changes, and a table. */
 
-import type { Description } from "./describe";
+import type { Cell, Description } from "./describe";
 import { element } from "./dom";
+import { signedCell } from "./signed";
 
 export interface Readout {
   node: HTMLElement;
@@ -12,24 +13,28 @@ export function readout(): Readout {
   const spoken = element("div", { class: "nv-spoken", "aria-live": "polite" });
   const tables = element("div");
   const show = (descriptions: Description[], changes: string): void => {
-    const sentences = descriptions.map(({ sentence }) =>
+    const sentences = descriptions.flatMap(({ sentence, notes = [] }) => [
       element("p", { class: "nv-sentence" }, sentence),
-    );
+      ...notes.map((note) => element("p", { class: "nv-aside" }, note)),
+    ]);
     const ranks = changes ? [element("p", { class: "nv-changes" }, changes)] : [];
     spoken.replaceChildren(...sentences, ...ranks);
-    tables.replaceChildren(...descriptions.map(table));
+    const all = descriptions.flatMap((one) => (one.also ? [one, one.also] : [one]));
+    tables.replaceChildren(...all.map(table));
   };
   return { node: element("aside", { class: "nv-readout" }, spoken, tables), show };
 }
 
-function table({ caption, columns, rows }: Description): HTMLElement {
+function table({ caption, columns, rows }: NonNullable<Description["also"]>): HTMLElement {
   const titles = columns.map((title) => element("th", { scope: "col" }, title));
   const head = element("thead", {}, element("tr", {}, ...titles));
   const body = element("tbody", {}, ...rows.map(line));
   return element("table", {}, element("caption", {}, caption), head, body);
 }
 
-function line(cells: string[]): HTMLElement {
-  const made = cells.map((text) => element("td", { dir: "auto" }, text));
+function line(cells: Cell[]): HTMLElement {
+  const made = cells.map((cell) =>
+    typeof cell === "string" ? element("td", { dir: "auto" }, cell) : signedCell(cell),
+  );
   return element("tr", {}, ...made);
 }

@@ -2,8 +2,9 @@
 
 import { codeOf } from "./code";
 import type { Control } from "./controls";
-import { button, element, options, picker } from "./dom";
+import { button, element, grouped, options, picker } from "./dom";
 import type { Format, Save } from "./figure";
+import { inOrder, offerOf } from "./ladder";
 import { type Choice, OTHER, type Scale, type Special, type Theme } from "./model";
 import { number } from "./scales";
 import type { Store } from "./store";
@@ -100,18 +101,28 @@ export function comparison(store: Store, signal: AbortSignal): Control {
   const choose = (value: string) => store.choose({ compare: JSON.parse(value) });
   const { select, node } = picker("compare with", choose, signal);
   const show = (): void => {
-    const { measures, layers } = store.stream;
     const { compare, measure, layer, view } = store.choice.value;
-    const others = measures.filter((id) => id !== measure || id === compare);
-    const byMeasure = others.map((id): Option => [JSON.stringify(id), store.measureOf(id).label]);
-    const byLayer = layers
+    const { carried, ...near } = offerOf(store.flow, store.stream);
+    const listed = (ids: string[]) =>
+      ids
+        .filter((id) => id !== measure || id === compare)
+        .map((id): Option => [JSON.stringify(id), store.measureOf(id).label]);
+    const byLayer = store.stream.layers
       .filter((other) => other !== layer || other === compare)
       .map((other): Option => [String(other), `layer ${other}`]);
     const byFlow: Option[] =
       store.header.flows.length > 1 ? [[JSON.stringify(OTHER), "the other flow"]] : [];
     // A kind that does not stand side by side compares measures only.
-    const more = KINDS[view].pairs ? [...byLayer, ...byFlow] : [];
-    options(select, [["null", "nothing"], ...byMeasure, ...more]);
+    const isPair = KINDS[view].pairs;
+    // Groups make a list longer and wider, so a short one has none.
+    const named = (name: string) => (near.stops.length + carried.length > 0 ? name : "");
+    grouped(select, [
+      ["", [["null", "nothing"]]],
+      [named("measure"), listed(inOrder({ ...near, carried: [] }))],
+      [named("reaching back"), listed(carried)],
+      [named("layer"), isPair ? byLayer : []],
+      [named("flow"), isPair ? byFlow : []],
+    ]);
     select.value = JSON.stringify(compare);
     if (select.selectedIndex < 0) select.value = "null";
   };

@@ -12,7 +12,7 @@ import {
   type Side,
   type Stream,
 } from "./model";
-import { measureOf, streamOf } from "./pane";
+import { heldAs, measureOf, streamOf } from "./pane";
 
 export class Store {
   readonly header: Header;
@@ -113,7 +113,10 @@ export function count(stream: Stream, side: Side): number {
 
 /** A choice without anything that the stream does not have. */
 function fitted(choice: Choice, stream: Stream): Choice {
-  const { measure, compare, layer, heads, token, side } = choice;
+  const { layer, heads, token, side } = choice;
+  const measure = heldAs(stream, choice.measure);
+  const compare =
+    typeof choice.compare === "string" ? heldAs(stream, choice.compare) : choice.compare;
   const kept = heads?.filter((head) => stream.heads.includes(head)) ?? [];
   return {
     ...choice,

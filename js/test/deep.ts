@@ -27,6 +27,9 @@ export function deep(weights: number[][][][], extras: Extras = {}): Pane {
     heads: first.map((_, head) => head),
     measures: ["weight"],
     multiplied: [],
+    readings: [],
+    same: {},
+    sourceless: {},
     ...extras.stream,
   };
   const measure: Measure = {

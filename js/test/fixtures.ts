@@ -74,6 +74,9 @@ export function pane(
     heads: Array.from({ length: heads }, (_, head) => head),
     measures: norms ? ["weight", "value-norm"] : ["weight"],
     multiplied: [],
+    readings: [],
+    same: {},
+    sourceless: {},
   };
   const measure: Measure = {
     id: "weight",

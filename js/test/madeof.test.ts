@@ -92,12 +92,14 @@ describe("the way through the layers", () => {
     expect(way({})).toBe("traced");
     expect(way(CROSS)).toBe("apart");
     expect(way({ stream: { name: "cross" } })).toBe("apart");
-    expect(way({ measure: { id: "rollout:attention-block" } })).toBe("apart");
+    expect(way({ measure: { id: "rollout:attention-block" } })).toBe("carried");
+    expect(way({ ...CROSS, measure: { id: "decomposition" } })).toBe("apart");
     expect(way({ measure: { axes: ["layer", "head", "key"] } })).toBe("nothing");
   });
 
   test.each([
     ["rollout:weight", true],
+    ["decomposition", true],
     ["hidden-attribution", true],
     ["head-attribution", true],
     ["head-attribution-local", false],
@@ -111,6 +113,7 @@ describe("the way through the layers", () => {
     expect(aboutLayer(pane, "traced", { side: "query", token: 0 })).toBe(0);
     expect(aboutLayer(pane, "traced", null)).toBe(1);
     expect(aboutLayer(pane, "traced", { side: "key", token: 0 })).toBe(1);
+    expect(aboutLayer(pane, "carried", null)).toBe(1);
     expect(aboutLayer(pane, "apart", null)).toBe(0);
     const compared = deep(TWO, { changes: { layer: 0, compare: 1 } });
     expect(aboutLayer(compared, "traced", null)).toBe(0);
@@ -254,9 +257,7 @@ describe("the remark about what passes attention by", () => {
 
   test("is another one for the feed-forward, and for what reaches back by itself", () => {
     expect(told("feed-forward")).toContain("past the feed-forward");
-    expect(told("rollout:layer")).toBe(
-      "each layer for itself: α already reaches back to the first layer",
-    );
+    expect(told("rollout:layer")).toBe("α itself reaches back to the input, so no layer is traced");
   });
 });
 

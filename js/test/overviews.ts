@@ -42,6 +42,9 @@ export const STREAM: Stream = {
   heads: [0, 3],
   measures: MEASURES.map(({ id }) => id),
   multiplied: [],
+  readings: [],
+  same: {},
+  sourceless: {},
 };
 
 /** The weights of head 0 and head 3 in both layers: every query does the same. */

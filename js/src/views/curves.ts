@@ -3,7 +3,7 @@
 import { type CurveChart, curveChart, type Label, LEADER, layerAt, PITCH } from "../chartlayout";
 import { element } from "../dom";
 import { outline } from "../kinds";
-import type { Curve, Profile } from "../profile";
+import type { Curve, Lines } from "../profile";
 import { percent } from "../scales";
 import { svg } from "../svg";
 import { spread } from "../ticks";
@@ -22,12 +22,12 @@ export interface Use {
 export function curves(use: Use, signal: AbortSignal) {
   const picture = svg("svg", { class: "nv-curves", role: "img" });
   const node = element("div", { class: "nv-chart" }, picture);
-  let now: { profile: Profile; chart: CurveChart } | null = null;
+  let now: { lines: Lines; chart: CurveChart } | null = null;
   const under = (event: MouseEvent): number | null => {
     if (!now) return null;
     const x = event.clientX - picture.getBoundingClientRect().left;
     const { left, right } = now.chart.frame;
-    return x < left || x > right + 4 ? null : now.profile.stream.layers[layerAt(now.chart.xs, x)];
+    return x < left || x > right + 4 ? null : now.lines.stream.layers[layerAt(now.chart.xs, x)];
   };
   const clicked = (event: MouseEvent): void => {
     const layer = under(event);
@@ -36,13 +36,12 @@ export function curves(use: Use, signal: AbortSignal) {
   picture.addEventListener("pointermove", (event) => use.point(under(event)), { signal });
   picture.addEventListener("pointerleave", () => use.point(null), { signal });
   picture.addEventListener("click", clicked, { signal });
-  const show = (profile: Profile, layer: number, width: number, height: number): void => {
-    now = { profile, chart: curveChart(profile, width, height) };
+  const show = (lines: Lines, layer: number, width: number, height: number): void => {
+    now = { lines, chart: curveChart(lines, width, height) };
     const size = { width, height, viewBox: `0 0 ${width} ${height}` };
     for (const [name, value] of Object.entries(size)) picture.setAttribute(name, String(value));
-    const names = profile.measures.map(({ label }) => label).join(" and ");
-    picture.setAttribute("aria-label", `${names} by kind of token; the table says it in numbers`);
-    picture.replaceChildren(...drawn(profile, now.chart, layer));
+    picture.setAttribute("aria-label", `${lines.about}; the table says it in numbers`);
+    picture.replaceChildren(...drawn(lines, now.chart, layer));
   };
   /** Bring out one kind, or none; show the numbers of the layer under the pointer. */
   const mark = (kind: string | null, layer: number | null): void => {
@@ -50,31 +49,30 @@ export function curves(use: Use, signal: AbortSignal) {
       group.classList.toggle("nv-dim", kind !== null && group.dataset.kind !== kind);
     }
     picture.querySelector(".nv-values")?.remove();
-    if (now && layer !== null) picture.append(valuesAt(now.profile, now.chart, layer));
+    if (now && layer !== null) picture.append(valuesAt(now.lines, now.chart, layer));
   };
   return { node, show, mark };
 }
 
-function drawn(profile: Profile, chart: CurveChart, layer: number): SVGElement[] {
+function drawn(lines: Lines, chart: CurveChart, layer: number): SVGElement[] {
   const { xs, labels } = chart;
   const { top, bottom } = chart.frame;
-  const at = xs[profile.stream.layers.indexOf(layer)];
+  const at = xs[lines.stream.layers.indexOf(layer)];
   const here = svg("line", { class: "nv-here", x1: at, x2: at, y1: top, y2: bottom });
-  // The compared curves lie below, so that the chosen measure is in front.
-  const order = [...profile.curves].reverse();
+  // The compared curves lie below, so that what is chosen is in front.
+  const back = [...lines.curves].reverse();
+  const order = [...back.filter((c) => !c.isChosen), ...back.filter((c) => c.isChosen)];
   return [
-    axes(profile, chart, layer),
+    axes(lines, chart, layer),
     here,
     ...order.map((curve) => line(curve, chart)),
     ...labels.map((label) => named(label, chart)),
   ];
 }
 
-function axes({ stream, measures }: Profile, chart: CurveChart, layer: number): SVGElement {
+function axes({ stream, title }: Lines, chart: CurveChart, layer: number): SVGElement {
   const { left, right, top, bottom, height } = chart.frame;
   const group = svg("g", { class: "nv-axes" });
-  const takes = measures[0].axes.includes("query");
-  const title = takes ? "share of all that the layer's queries take" : "share of the layer's sum";
   group.append(svg("text", { x: 0, y: top - 14 }, title));
   for (const share of SHARES) {
     const y = chart.y(share);
@@ -94,7 +92,7 @@ function axes({ stream, measures }: Profile, chart: CurveChart, layer: number): 
   return group;
 }
 
-function line({ kind, shares, isOther }: Curve, { xs, y }: CurveChart): SVGElement {
+function line({ kind, shares, isOther, isChosen }: Curve, { xs, y }: CurveChart): SVGElement {
   const places = shares.map((share, at) => `${xs[at].toFixed(1)} ${y(share).toFixed(1)}`);
   const path = svg("path", {
     class: "nv-line",
@@ -104,7 +102,8 @@ function line({ kind, shares, isOther }: Curve, { xs, y }: CurveChart): SVGEleme
   });
   const size = xs.length > 14 ? SMALL : MARK;
   const marks = shares.map((share, at) => mark(kind, isOther, xs[at], y(share), size));
-  return svg("g", { class: "nv-curve", "data-kind": kind.id }, path, ...marks);
+  const style = isChosen ? "nv-curve nv-chosen" : "nv-curve";
+  return svg("g", { class: style, "data-kind": kind.id }, path, ...marks);
 }
 
 /** A kind's mark; hollow for the measure that is compared with. */
@@ -126,11 +125,12 @@ function named({ curve, text, y, end }: Label, { xs, frame }: CurveChart): SVGEl
   });
   const sign = mark(curve.kind, curve.isOther, to + 1, y, MARK);
   const words = svg("text", { x: to + 9, y: y + 4 }, text);
-  return svg("g", { class: "nv-name", "data-kind": curve.kind.id }, leader, sign, words);
+  const style = curve.isChosen ? "nv-name nv-chosen" : "nv-name";
+  return svg("g", { class: style, "data-kind": curve.kind.id }, leader, sign, words);
 }
 
 /** A line at the layer under the pointer, with the numbers of all curves. */
-function valuesAt({ stream, curves }: Profile, chart: CurveChart, layer: number): SVGElement {
+function valuesAt({ stream, curves }: Lines, chart: CurveChart, layer: number): SVGElement {
   const index = stream.layers.indexOf(layer);
   const x = chart.xs[index];
   const { top, bottom, left, right } = chart.frame;

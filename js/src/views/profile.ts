@@ -2,17 +2,19 @@
 
 import { element } from "../dom";
 import { kindsOf } from "../kinds";
+import { type Mixing, mixingOf } from "../mixing";
 import type { Focus } from "../model";
 import type { Pane } from "../pane";
 import { type Profile, profileOf } from "../profile";
 import { describeProfile, profileLines } from "../profilewords";
 import type { Palette } from "../scales";
 import { rowIn, type Scatter, scatterOf, whyNone } from "../scatter";
-import { curves } from "./curves";
+import { curves, type Use } from "./curves";
 import { points } from "./points";
 import type { Hand, View } from "./view";
 
 const HEIGHT = 300;
+const LOW = 250;
 /** The charts stand side by side from this width on, with this much between them. */
 const WIDE = 600;
 const GAP = 28;
@@ -22,6 +24,7 @@ interface Drawn {
   pane: Pane;
   profile: Profile;
   scatter: Scatter | null;
+  mixing: Mixing | null;
 }
 
 export function profileView(hand: Hand, signal: AbortSignal): View {
@@ -33,41 +36,68 @@ export function profileView(hand: Hand, signal: AbortSignal): View {
     pointed = layer;
     hand.tell?.();
   };
-  const left = curves({ point, choose: (layer) => hand.choose({ layer }) }, signal);
-  const right = points(hand, signal);
-  const node = element("div", { class: "nv-profile" }, left.node, right.node);
+  const charts = build({ point, choose: (layer) => hand.choose({ layer }) }, hand, signal);
+  const { node, left, right, below } = charts;
 
   const draw = (pane: Pane, palette: Palette): boolean => {
-    const excuse = whyNone(pane);
-    const profile = profileOf(pane, palette);
-    const scatter = excuse === null ? scatterOf(pane) : null;
-    if (!profile || (excuse === null && !scatter)) return false;
-    now = { pane, profile, scatter };
-    const { width, isWide } = roomIn(node);
-    node.classList.toggle("nv-wide", isWide);
-    left.show(profile, pane.layer, width, HEIGHT);
-    const kinds = kindsOf([...new Set(pane.stream.keys.categories)], palette);
-    if (scatter) right.show(scatter, kinds, width, HEIGHT);
-    else right.excuse(excuse ?? "");
+    const found = gathered(pane, palette);
+    if (!found) return false;
+    now = found;
+    show(charts, found, palette);
     return true;
   };
   const highlight = (focus: Focus | null): void => {
     focused = focus;
     if (!now) return;
     left.mark(kindIn(now, focus), pointed);
+    if (now.mixing) below.mark(null, pointed);
     right.mark(now.scatter && rowIn(now.scatter, focus));
   };
   return {
     node,
     draw,
     highlight,
-    legend: () => (now ? profileLines(now.profile, now.scatter, focused) : []),
+    legend: () => (now ? profileLines(now.profile, now.scatter, focused, now.mixing) : []),
     describe: (focus) => {
       if (!now) throw new Error("Nothing has been drawn yet.");
       const at = { layer: pointed ?? now.pane.layer, isPointed: pointed !== null };
-      return describeProfile(now.profile, now.scatter, focus, at);
+      return describeProfile(now.profile, now.scatter, focus, at, now.mixing);
     },
   };
+}
+
+type Charts = ReturnType<typeof build>;
+
+function build(use: Use, hand: Hand, signal: AbortSignal) {
+  const [left, below] = [curves(use, signal), curves(use, signal)];
+  const right = points(hand, signal);
+  const node = element("div", { class: "nv-profile" }, left.node, right.node);
+  below.node.classList.add("nv-mixing");
+  return { node, left, right, below };
+}
+
+/** Draw every chart that there are numbers for. */
+function show({ node, left, right, below }: Charts, drawn: Drawn, palette: Palette): void {
+  const { pane, profile, scatter, mixing } = drawn;
+  const { width, isWide } = roomIn(node);
+  node.classList.toggle("nv-wide", isWide);
+  left.show(profile, pane.layer, width, HEIGHT);
+  if (mixing) node.append(below.node);
+  else below.node.remove();
+  if (mixing) below.show(mixing, pane.layer, width, LOW);
+  const kinds = kindsOf([...new Set(pane.stream.keys.categories)], palette);
+  if (scatter) right.show(scatter, kinds, width, HEIGHT);
+  else right.excuse(whyNone(pane) ?? "");
+}
+
+/** What the charts show; null while some of it is on its way. */
+function gathered(pane: Pane, palette: Palette): Drawn | null {
+  const mixing = mixingOf(pane, palette);
+  const profile = profileOf(pane, palette);
+  const isNone = whyNone(pane) !== null;
+  const scatter = isNone ? null : scatterOf(pane);
+  if (mixing === undefined || !profile || !(isNone || scatter)) return null;
+  return { pane, profile, scatter, mixing };
 }
 
 /** How wide each chart may be. */

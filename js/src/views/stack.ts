@@ -1,7 +1,7 @@
 /** All layers at once: a column of tokens for each, and what a token is made of traced back. */
 
 import { same } from "../cell";
-import { aboutLayer, type Depth, depthOf } from "../depth";
+import { aboutLayer, type Depth, depthOf, isJoined } from "../depth";
 import { most } from "../derive";
 import { element, visible } from "../dom";
 import { type Lanes, postsBetween } from "../lanes";
@@ -140,7 +140,7 @@ function arrange(
   node.style.setProperty("--nv-pitch", `${pitch}px`);
   node.style.setProperty("--nv-font", `${font}px`);
   node.style.setProperty("--nv-room", `${stream.layers.length * LEAST_GAP}px`);
-  node.classList.toggle("nv-narrow", way === "traced" && node.clientWidth < WIDE);
+  node.classList.toggle("nv-narrow", isJoined(way) && node.clientWidth < WIDE);
   stage.hidden = way === "nothing";
   remark.hidden = way !== "nothing";
   const isDimmed = pane.choice.special === "dimmed";

@@ -1,6 +1,6 @@
 /** The parts of the stack: tokens at both sides, a field of columns between, titles above. */
 
-import type { Depth } from "../depth";
+import { type Depth, isJoined } from "../depth";
 import { element } from "../dom";
 import { type Lanes, under } from "../lanes";
 import type { Focus } from "../model";
@@ -34,7 +34,7 @@ export type Parts = ReturnType<typeof build>;
 export function build(reach: Reach, signal: AbortSignal) {
   const last = () => {
     const scene = reach.scene();
-    return scene?.depth.way === "traced" ? (scene.depth.stream.layers.at(-1) ?? null) : null;
+    return scene && isJoined(scene.depth.way) ? (scene.depth.stream.layers.at(-1) ?? null) : null;
   };
   const handFor = (layer: () => number | null): Hand => ({
     hover: (focus) => reach.look(focus, focus && layer()),
@@ -101,7 +101,7 @@ function pointingIn(field: HTMLElement, { look, pick, scene }: Reach, signal: Ab
 function tokenAt({ depth }: Scene, place: ReturnType<typeof under>) {
   if (!place) return null;
   const { rows, stream, way } = depth;
-  if (way === "traced" && place.column > 0) {
+  if (isJoined(way) && place.column > 0) {
     const token = rows.query.pieces[place.row]?.[0];
     const layer = stream.layers[place.column - 1];
     return token === undefined ? null : { focus: { side: "query" as const, token }, layer };
@@ -114,7 +114,7 @@ function tokenAt({ depth }: Scene, place: ReturnType<typeof under>) {
 /** The titles of the columns; the one whose tokens are followed stands out. */
 export function entitle({ titles }: Parts, { depth, lanes }: Scene, { makeup }: Strands): void {
   const { layers } = depth.stream;
-  const isTraced = depth.way === "traced";
+  const isTraced = isJoined(depth.way);
   const half = isTraced ? 0 : (lanes.posts[1] - lanes.posts[0]) / 2;
   const numbers = layers.map((layer, index) => {
     const number = element("span", { class: "nv-layer" }, String(layer));

@@ -17,6 +17,9 @@ const LONG = 64;
 /** How solid a ribbon is; they cross, and the posts should stand out. */
 const SOLID = 0.5;
 
+/** How much of the height all tokens alike cover where ribbons go straight, to leave gaps. */
+const OPEN = 0.7;
+
 /** Half the width of a post, and of the dots where nothing lies. */
 const POST = 2;
 const DOT = 1;
@@ -38,11 +41,14 @@ export interface Strands {
 }
 
 export function strandsOf(makeup: Makeup, lanes: Lanes, threshold: number): Strands {
-  const { trace, depth, about } = makeup;
+  const { trace, depth, about, columns } = makeup;
   if (trace) {
     const limit = lanes.rows > LONG ? LIMIT.long : LIMIT.short;
     const links = linksOf(trace, trace.nodes[0].length, { share: SHARE, limit, least: threshold });
-    const width = widthOf(trace, links, lanes);
+    const posts = columns.map((column) => lanes.posts[column]);
+    const isEven = depth.way === "carried" && !about;
+    const room = isEven ? OPEN * lanes.rows * lanes.pitch : Infinity;
+    const width = Math.min(room, widthOf(trace, links, { ...lanes, posts }));
     return { makeup, links, width, unit: yardstick(width), apart: [] };
   }
   const row = about?.side === "query" ? about : null;
@@ -64,14 +70,15 @@ export function paintStrands(
   palette: Palette,
   stretch: Stretch,
 ): void {
-  const { trace, depth } = strands.makeup;
+  const { trace, depth, columns } = strands.makeup;
+  const posts = columns.map((column) => lanes.posts[column]);
   const colour = headColour(depth.head, palette);
   if (depth.way === "apart") paintApart(context, strands, lanes, colour, palette);
   if (!trace) return;
   paintDots(context, lanes, palette, stretch);
   strands.links?.layers.forEach((links, layer) => {
     const ends = { keys: trace.nodes[layer], queries: trace.nodes[layer + 1] };
-    const span = { left: lanes.posts[layer], right: lanes.posts[layer + 1] };
+    const span = { left: posts[layer], right: posts[layer + 1] };
     const ribbons = ribbonsIn(links, ends, lanes, strands.width).filter(({ from, to, width }) =>
       touches(stretch, Math.min(from, to), Math.max(from, to), width),
     );
@@ -84,7 +91,7 @@ export function paintStrands(
       if (band < 0.5) return;
       const top = centre(row, band, lanes) - band / 2;
       if (!touches(stretch, top, top + band)) return;
-      context.fillRect(lanes.posts[column] - POST, top, 2 * POST, band);
+      context.fillRect(posts[column] - POST, top, 2 * POST, band);
     });
   });
 }
@@ -144,11 +151,11 @@ export interface Name {
 
 /** The tokens that carry most of a trace, between its ends, and the one that is followed. */
 export function namesIn({ makeup }: Strands): Name[] {
-  const { trace, depth, about } = makeup;
+  const { trace, depth, about, columns } = makeup;
   if (!trace || !about) return [];
   const { labels } = depth.rows.query;
-  const named = (column: number, row: number, isOwn: boolean): Name => {
-    return { label: labels[row], column, row, isOwn };
+  const named = (node: number, row: number, isOwn: boolean): Name => {
+    return { label: labels[row], column: columns[node], row, isOwn };
   };
   const inner = trace.nodes.slice(1, -1).flatMap((masses, at) =>
     rank(masses)
