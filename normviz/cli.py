@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import normviz
+from normviz.catalog import DEFAULT, MEASURES
 from normviz.choice import CHOICES, SCALES, SPECIALS, THEMES, VIEWS
 from normviz.coding import PRECISIONS
 from normviz.errors import NormvizError, UnknownName
@@ -111,7 +112,7 @@ def _show_parser(show: argparse.ArgumentParser) -> None:
     show.add_argument("--target", metavar="TEXT", help="the translation, for such a model")
     show.add_argument("--model", default="demo", help='a name, a folder, or "demo" (the default)')
     show.add_argument("--tokenizer", help="the tokenizer's name or folder, where it is another")
-    show.add_argument("--measures", nargs="+", metavar="ID", help="what to compute")
+    show.add_argument("--measures", nargs="+", metavar="ID", help='what to compute, or "all"')
     show.add_argument("--truncate", action="store_true", help="cut a text the model cannot take")
     _picture_options(show)
     show.set_defaults(run=_show)
@@ -175,9 +176,17 @@ def _show(chosen: argparse.Namespace) -> int:
         chosen.pair,
         target=chosen.target,
         truncate=chosen.truncate,
-        **({"measures": chosen.measures} if chosen.measures else {}),
+        measures=_measures(chosen),
     )
     return _finish(flow, chosen)
+
+
+def _measures(chosen: argparse.Namespace) -> str | list[str]:
+    """What to compute: what is asked for, or the usual with what is to be shown."""
+    if chosen.measures == ["all"]:
+        return "all"
+    shown = [name for name in (chosen.measure, chosen.compare) if name in MEASURES]
+    return list(chosen.measures or dict.fromkeys((*DEFAULT, *shown)))
 
 
 def _text(chosen: argparse.Namespace) -> str:

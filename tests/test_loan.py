@@ -144,6 +144,22 @@ def test_a_model_used_by_another_thread_meanwhile_is_not_overheard(tiny):
     assert torch.allclose(seen[0].last_hidden_state, wanted, atol=1e-5)
 
 
+def test_a_model_on_tape_runs_plainly_in_another_thread(tiny):
+    model = tiny("bert")
+    inputs = architectures.text_inputs()
+    seen, told = [], []
+
+    def meanwhile(_):
+        if not seen:
+            thread = threading.Thread(target=lambda: seen.append(model(**inputs)[0]))
+            thread.start()
+            thread.join()
+
+    capture(model, inputs, meanwhile, told.append)
+    assert len(told) == 2
+    assert type(seen[0]) is torch.Tensor
+
+
 def test_hooks_hear_only_their_own_thread(tiny, monkeypatch):
     model = tiny("bart")
     inputs = architectures.pair_inputs()

@@ -12,6 +12,7 @@ from flows import WEIGHTS_ONLY, check, random_flow, receipt, two_streams
 
 import normviz
 from normviz import models, progress
+from normviz.catalog import DEFAULT
 from normviz.cli import main
 
 
@@ -63,7 +64,14 @@ def test_everything_that_show_is_told_reaches_the_analysis(shell, analysis):
     assert analysis.named == {"target": "Hello.", "truncate": True, "measures": measures}
     shell("show", "A text.")
     assert analysis.given == ("demo", None, "A text.", None)
-    assert analysis.named == {"target": None, "truncate": False}
+    assert analysis.named == {"target": None, "truncate": False, "measures": list(DEFAULT)}
+
+
+def test_a_measure_that_is_to_be_shown_is_computed(shell, analysis):
+    shell("show", "A text.", "--measure", "layer", "--compare", "weight")
+    assert analysis.named["measures"] == [*DEFAULT, "layer"]
+    shell("show", "A text.", "--measures", "all")
+    assert analysis.named["measures"] == "all"
 
 
 def test_a_dash_reads_the_pipe(shell, analysis, monkeypatch):

@@ -8,6 +8,7 @@ the layer's tape is told to whoever asked, and the model goes on with plain tens
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,6 +95,10 @@ class Taper:
         name = f"{self.names[module]} ({type(module).__name__})"
         return f"{name} of {type(self.model).__name__}"
 
+    def began(self, module: nn.Module, _: Any) -> None:
+        """Before any module runs."""
+        self.running.append(module)
+
     def left(self, *_: Any) -> None:
         """After any module ran."""
         self.running.pop()
@@ -143,6 +148,10 @@ class Taper:
         return output if self.carried else plain(output)
 
 
+_taping: ContextVar[Taper | None] = ContextVar("taping", default=None)
+"""Whose layers are on tape in this thread; a model used by another meanwhile runs plainly."""
+
+
 @contextmanager
 def taping(
     model: nn.Module, told: Callable[[Taped], None], *, carried: bool = False
@@ -156,6 +165,8 @@ def taping(
     with ExitStack() as stack:
         stack.enter_context(changed(experts, EXPERTS, "eager"))
         stack.enter_context(named_by(taper.where))
+        token = _taping.set(taper)
+        stack.callback(_taping.reset, token)
         for module in taper.names:
             for hook in _hooks(taper, module):
                 stack.callback(hook.remove)
@@ -163,9 +174,13 @@ def taping(
 
 
 def _hooks(taper: Taper, module: nn.Module) -> Iterator[Any]:
-    """A layer's own hooks, and those by which an error knows where it is."""
-    yield module.register_forward_pre_hook(lambda m, _: taper.running.append(m))
+    """A layer's own hooks, and those by which an error knows where it is; for this thread alone."""
+
+    def mine(hook: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *given: hook(*given) if _taping.get() is taper else None
+
+    yield module.register_forward_pre_hook(mine(taper.began))
     if module in taper.layers:
-        yield module.register_forward_pre_hook(taper.enter, with_kwargs=True)
-        yield module.register_forward_hook(taper.leave, with_kwargs=True)
-    yield module.register_forward_hook(taper.left)
+        yield module.register_forward_pre_hook(mine(taper.enter), with_kwargs=True)
+        yield module.register_forward_hook(mine(taper.leave), with_kwargs=True)
+    yield module.register_forward_hook(mine(taper.left))
