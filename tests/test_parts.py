@@ -303,7 +303,8 @@ def test_up_to_the_first_activation_parts_are_few_vectors():
     normed = F.layer_norm(stage.mixed, (WIDTH,)) * stage.random(WIDTH)
     found = replay.parts(normed.record)
     assert isinstance(found, Mixed)
-    assert len(found.weight) == HEADS + 1
+    assert len(found.weight) == HEADS  # and the residual, which goes to the token itself alone
+    assert found.own is not None
     assert isinstance(replay.parts(stage.dense.record), torch.Tensor)
 
 

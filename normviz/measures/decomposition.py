@@ -51,6 +51,7 @@ def decomposed(layers: Collection[Carried], wish: Wish) -> Iterator[tuple[Stream
 
 def _follow(taped: Taped, replay: Replay, book: Book) -> None:
     """Replay one layer, whose input is known; then forget all that no later layer asks for."""
+    replay.lengths.clear()  # they go by tensors that are about to be forgotten
     replay.kept = {taped.output} if taped.other is None else {taped.output, taped.other}
     book.free.of(taped.output)  # in order, so that no layer asks for all layers below it
     tally = book.tallies.get((replay.sources.side, taped.output))

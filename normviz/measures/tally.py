@@ -52,13 +52,15 @@ class Tally:
         self._add(total[:, :: step(total)] * 0)
 
     def _mixed(self, parts: Mixed, total: Tensor, replay: Replay) -> None:
-        self.lengths.append(head_sum_norm(parts.weight[None], parts.gram())[0])
+        mine = replay.sources.side == "own"
+        selves = parts.selves(replay.sources.start) if mine else None
+        self.lengths.append(_lengths(parts, selves, replay))
         if self.along:
             self.alongs.append(parts.along(_unit(total)))
         if self.nearer:
             self.gains.append(nearer(parts.dense(total.shape), total))
-        if replay.sources.side == "own":
-            self.selves.append(parts.selves(replay.sources.start))
+        if selves is not None:
+            self.selves.append(selves)
         self._add(parts.added_up(step(total)))
 
     def _dense(
@@ -76,6 +78,29 @@ class Tally:
 
     def _add(self, some: Tensor) -> None:
         self.added = some if self.added is None else self.added + some
+
+
+def _lengths(
+    parts: Mixed, selves: Float[Tensor, "source model"] | None, replay: Replay
+) -> Float[Tensor, "query source"]:
+    """How long each vector is, without building it.
+
+    A residual changes what tokens give to themselves and nothing else, so that everything else is
+    worked out once for both rungs.
+    """
+    key = (id(parts.weight), id(parts.vectors))
+    if key not in replay.lengths:
+        replay.lengths[key] = (
+            head_sum_norm(parts.weight[None], parts.gram())[0]
+            if len(parts.vectors)
+            else parts.weight.new_zeros(parts.weight.shape[1:])
+        )
+    lengths = replay.lengths[key]
+    if parts.own is None or selves is None:
+        return lengths
+    lengths = lengths.clone()
+    lengths[parts.mine].diagonal().copy_(torch.linalg.vector_norm(selves, dim=-1))
+    return lengths
 
 
 def nearer(

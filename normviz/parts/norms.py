@@ -51,7 +51,8 @@ def _normed(
     gain = 1.0 if weight is None else at_least_single(weight)
 
     def vectors(part: Tensor) -> Tensor:
-        return (part - part.mean(dim=-1, keepdim=True) if centred else part) * gain
+        # The difference is fresh memory, and may be scaled where it lies.
+        return (part - part.mean(dim=-1, keepdim=True)).mul_(gain) if centred else part * gain
 
     def mixed(given: Mixed) -> Mixed | None:
         return given.mapped(vectors).scaled(1 / size.reshape(-1)) if x.flat else None

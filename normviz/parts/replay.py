@@ -64,6 +64,8 @@ class Replay:
     kept: set[Record] = field(default_factory=set)
     """What will be asked for again, besides what the tape itself uses twice."""
     known: dict[Record, Vectors | None] = field(default_factory=dict)
+    lengths: dict[tuple[int, int], Tensor] = field(default_factory=dict)
+    """Lengths worked out already, by the few vectors and weights that they are the lengths of."""
 
     def parts(self, record: Record) -> Vectors | None:
         """What the sources gave; None where that is nothing."""
@@ -101,11 +103,12 @@ class Replay:
             return None
         start, stop = self.sources.start, self.sources.stop
         total = at_least_single(record.total)
-        places = torch.arange(start, stop, device=total.device)
-        mine = (record.tokens[:, None] == places).to(total.dtype)  # place source
         if record.flat and len(record.tokens) >= stop and _in_order(record.tokens):
             vectors = total.reshape(record.places, -1)[start:stop]
-            return Mixed(mine[None], vectors[None])
+            nothing = total.new_zeros(0, record.places, len(vectors))
+            return Mixed(nothing, vectors[None][:0], vectors, start)
+        places = torch.arange(start, stop, device=total.device)
+        mine = (record.tokens[:, None] == places).to(total.dtype)  # place source
         shape = [1] * total.ndim
         shape[record.axis] = -1
         return torch.stack([total * column.reshape(shape) for column in mine.T])

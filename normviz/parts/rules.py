@@ -145,9 +145,9 @@ def sum_of_parts(total: Tensor, a: Record, b: Record, times: float) -> Record:
     def mixed(one: Mixed | None, other: Mixed | None) -> Mixed | None:
         if not (a.flat and b.flat and a.total.shape == b.total.shape):
             return None
-        terms = [] if one is None else [one]
-        terms += [] if other is None else [_times(times, other)]
-        return together(*terms)
+        if one is None or other is None:
+            return one if other is None else _times(times, other)
+        return together(one, _times(times, other))
 
     found = made(
         total, (a, b), lambda one, other: torch.add(one, other, alpha=times), mixed=mixed,

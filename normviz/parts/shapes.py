@@ -44,7 +44,7 @@ def tokens_after(x: Record, move: Callable[[Tensor], Tensor]) -> tuple[int, Tens
     shape = [1] * x.total.ndim
     shape[x.axis] = x.places
     marks = torch.arange(x.places, device=x.total.device, dtype=torch.int32).reshape(shape)
-    moved = move(marks.expand(x.total.shape).contiguous())
+    moved = move(marks.expand(x.total.shape))
     if not moved.numel():  # nothing is left, and it belongs to nobody
         return x.axis, marks.flatten()
     lines = {axis: _line(moved, axis) for axis in range(-moved.ndim, 0)}
@@ -97,7 +97,7 @@ def _mixed(
         if not x.flat or total.shape[:-2].numel() != 1 or total.shape[-1] != width:
             return None
         features = torch.arange(width, device=total.device)
-        if not bool((move(features.expand(x.total.shape).contiguous()) == features).all()):
+        if not bool((move(features.expand(x.total.shape)) == features).all()):
             return None
         return mixed if _in_order(line, x.places) else mixed.chosen(line)
 

@@ -1,8 +1,9 @@
 """Vectors by source: what reaches each query from each source, in the smallest form that holds it.
 
 After attention, and up to the next activation, what source s gives to query q is a sum of few
-vectors that depend on s alone, weighted by numbers that depend on both: one term for each head, one
-for the residual. Linear maps act on the few vectors, and lengths follow from their inner products.
+vectors that depend on s alone, one for each head, weighted by numbers that depend on both; and the
+residual, which a token gives to itself. Linear maps act on the few vectors, and lengths follow from
+their inner products.
 """
 
 from collections.abc import Callable
@@ -17,27 +18,51 @@ from normviz.tensors import Gram
 
 @dataclass(frozen=True)
 class Mixed:
-    """Few vectors for each source, and how much of each every query gets."""
+    """Few vectors for each source, how much of each every query gets, and what it keeps itself."""
 
     weight: Float[Tensor, "term query source"]
     vectors: Float[Tensor, "term source feature"]
+    own: Float[Tensor, "source feature"] | None = None
+    """What each source gives to itself besides: a residual reaches no other query."""
+    start: int = 0
+    """Which query the first source is to itself."""
 
     def mapped(self, apply: Callable[[Tensor], Tensor]) -> "Mixed":
         """A map of vectors, applied to the few."""
-        return Mixed(self.weight, apply(self.vectors))
+        own = None if self.own is None else apply(self.own)
+        return Mixed(self.weight, apply(self.vectors), own, self.start)
 
     def scaled(self, factor: Float[Tensor, " query"]) -> "Mixed":
         """A factor for each query."""
-        return Mixed(self.weight * factor[:, None], self.vectors)
+        own = None if self.own is None else self.own * factor[self.mine, None]
+        return Mixed(self.weight * factor[:, None], self.vectors, own, self.start)
 
     def chosen(self, places: Tensor) -> "Mixed":
         """Only these queries, in this order."""
-        return Mixed(self.weight[:, places], self.vectors)
+        whole = self._spread()
+        return Mixed(whole.weight[:, places], whole.vectors)
+
+    def _spread(self) -> "Mixed":
+        """The same with what sources give themselves as one more term."""
+        if self.own is None:
+            return self
+        alone = self.weight.new_zeros(1, *self.weight.shape[1:])
+        alone[:, self.mine].diagonal(dim1=1, dim2=2).fill_(1)
+        weight, vectors = torch.cat([self.weight, alone]), torch.cat([self.vectors, self.own[None]])
+        return Mixed(weight, vectors)
+
+    @property
+    def mine(self) -> slice:
+        """The queries that are the sources themselves."""
+        return slice(self.start, self.start + self.weight.shape[2])
 
     def dense(self, shape: Size) -> Tensor:
         """A vector for each source and query, in a tensor's shape with the sources in front."""
         by_source = self.weight.permute(2, 1, 0)  # source query term
-        return torch.bmm(by_source, self.vectors.transpose(0, 1)).reshape(-1, *shape)
+        whole = torch.bmm(by_source, self.vectors.transpose(0, 1))  # source query feature
+        if self.own is not None:
+            whole[:, self.mine].diagonal(dim1=0, dim2=1).add_(self.own.T)
+        return whole.reshape(-1, *shape)
 
     def gram(self) -> Gram:
         """The inner products of the terms, at each source."""
@@ -48,23 +73,39 @@ class Mixed:
     def along(self, direction: Float[Tensor, "query feature"]) -> Float[Tensor, "query source"]:
         """The inner product of each vector with its query's direction."""
         reach = self.vectors @ direction.T  # term source query
-        return (self.weight * reach.transpose(1, 2)).sum(dim=0)
+        found = (self.weight * reach.transpose(1, 2)).sum(dim=0)
+        if self.own is not None:
+            mine = (self.own * direction[self.mine]).sum(dim=-1)
+            found[self.mine].diagonal().add_(mine)
+        return found
 
     def added_up(self, step: int = 1) -> Float[Tensor, "query coordinate"]:
         """The sum over all sources, in every coordinate or in some."""
-        return (self.weight @ self.vectors[..., ::step]).sum(dim=0)
+        found = (self.weight @ self.vectors[..., ::step]).sum(dim=0)
+        if self.own is not None:
+            found[self.mine] += self.own[:, ::step]
+        return found
 
     def selves(self, start: int) -> Float[Tensor, "source feature"]:
         """What each source gives to itself, where the first source is the query `start`."""
         mine = self.weight[:, start : start + self.weight.shape[2]]
         weight = mine.diagonal(dim1=1, dim2=2).T[:, None]  # source one term
-        return torch.bmm(weight, self.vectors.transpose(0, 1))[:, 0]
+        found = torch.bmm(weight, self.vectors.transpose(0, 1))[:, 0]
+        return found if self.own is None else found + self.own
 
 
-def together(*some: Mixed) -> Mixed:
-    """The sum of several: all their terms."""
-    weight = torch.cat([one.weight for one in some])
-    return Mixed(weight, torch.cat([one.vectors for one in some]))
+def together(one: Mixed, other: Mixed) -> Mixed:
+    """The sum of two: all their terms, and what sources give themselves through both."""
+    if len(one.vectors) and len(other.vectors):
+        weight = torch.cat([one.weight, other.weight])
+        vectors = torch.cat([one.vectors, other.vectors])
+    else:
+        more = max((one, other), key=lambda mixed: len(mixed.vectors))
+        weight, vectors = more.weight, more.vectors
+    if one.own is None or other.own is None:
+        kept = other if one.own is None else one
+        return Mixed(weight, vectors, kept.own, kept.start)
+    return Mixed(weight, vectors, one.own + other.own, one.start)
 
 
 @dataclass(frozen=True)
