@@ -7,7 +7,7 @@ was made of. Nothing is computed for the parts until somebody asks: see `replay`
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -135,14 +135,3 @@ def own(total: Tensor, side: Side = "own", *, followed: bool = False) -> Own:
 def remains_own(record: object) -> bool:
     """Whether whatever keeps tokens apart makes of it something that is a token's own."""
     return isinstance(record, Own) and not record.followed
-
-
-def resolved(value: Any, leaves: tuple[Record, ...]) -> Callable[..., Any]:
-    """An argument of an elementwise function, as a function of the leaves' tensors."""
-    if isinstance(value, Elementwise):
-        places = [leaves.index(leaf) for leaf in value.leaves]
-        return lambda *given: value.function(*(given[place] for place in places))
-    if isinstance(value, Record):
-        place = leaves.index(value)
-        return lambda *given: given[place]
-    return lambda *_: value

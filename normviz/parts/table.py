@@ -21,7 +21,7 @@ READ = {
     "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "any", "all", "max", "min",
     "amax", "amin", "argmax", "topk", "argsort", "sort", "nonzero", "one_hot", "zeros_like",
     "ones_like", "empty_like", "new_zeros", "new_empty", "new_ones", "new_tensor", "new_full",
-    "full_like", "detach_and_read",
+    "full_like",
 }  # fmt: skip
 """What is read from the total: comparisons, choices, and new tensors of the same kind."""
 
