@@ -174,23 +174,23 @@ def run(*, quick: bool) -> dict[str, object]:
     return results
 
 
-def main() -> None:
-    """Measure, and keep the result unless it was only a quick look."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--peak")
+def command(run, contenders, name: str) -> None:
+    """Measure, and keep the result under a name unless it was only a quick look."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true", help="one small shape, nothing kept")
+    parser.add_argument("--peak", help="run one contender and print the memory it took")
     parser.add_argument("--tokens", type=int, default=128)
     chosen = parser.parse_args()
     transformers.logging.set_verbosity_error()
     if chosen.peak:
-        measure_peak(chosen.peak, chosen.tokens)
+        measure_peak(chosen.peak, chosen.tokens, contenders)
         return
     results = run(quick=chosen.quick)
     if not chosen.quick:
-        place = HERE / "results" / "attention.json"
+        place = HERE / "results" / f"{name}.json"
         place.parent.mkdir(exist_ok=True)
         place.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    command(run, CONTENDERS, "attention")

@@ -9,29 +9,16 @@ query, so that nothing can be shared. Everything before it has a closed form.
     python benchmarks/ladder.py --quick    one small shape, to see that it runs
 """
 
-import argparse
 import json
 import statistics
-from pathlib import Path
 
 import torch
-import transformers
-from attention import (
-    alone_in_a_process,
-    ids,
-    machine,
-    measure_peak,
-    model,
-    plain,
-    ratio,
-    timed,
-)
+from attention import alone_in_a_process, command, ids, machine, model, plain, ratio, timed
 from transformers import BertModel
 
 import normviz
 from normviz.catalog import LADDER
 
-HERE = Path(__file__).parent
 BLOCK = LADDER[:3]
 GOALS = {"block": 2.0, "products": 2.0}
 
@@ -87,22 +74,5 @@ def run(*, quick: bool) -> dict[str, object]:
     return results
 
 
-def main() -> None:
-    """Measure, and keep the result unless it was only a quick look."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--peak")
-    parser.add_argument("--tokens", type=int, default=128)
-    chosen = parser.parse_args()
-    transformers.logging.set_verbosity_error()
-    if chosen.peak:
-        measure_peak(chosen.peak, chosen.tokens, CONTENDERS)
-        return
-    results = run(quick=chosen.quick)
-    if not chosen.quick:
-        place = HERE / "results" / "ladder.json"
-        place.write_text(json.dumps(results, indent=1) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    command(run, CONTENDERS, "ladder")

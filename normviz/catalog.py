@@ -96,7 +96,7 @@ _ALL = (
     ),
     _rung(
         "decomposition",
-        "from the input",
+        "decomposition",
         "Modarressi et al. 2023 (DecompX)",
         "how much of each input token is in the vector, carried through all layers",
     ),
