@@ -107,6 +107,7 @@ _ROLLED = (
     "attention",
     "attention-residual",
     "attention-block",
+    "feed-forward",
     "feed-forward-residual",
     "layer",
     "globenc",

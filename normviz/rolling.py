@@ -17,7 +17,7 @@ Map = Float64[np.ndarray, "query key"]
 
 ROLLOUTS = tuple(name for name in MEASURES if name.startswith("rollout:"))
 ROWS = ("normalised", "raw")
-BARE = ("weight", "weighted-norm", "attention")
+BARE = ("weight", "weighted-norm", "attention", "feed-forward")
 """Measures that know nothing of the residual, so that an identity must stand for it."""
 
 _POOR = (
@@ -49,7 +49,8 @@ def rollout(
         The measure to roll out; rungs that coincide in a model have one rollout.
     identity
         Whether each layer is ½A + ½I, for the residual (Abnar and Zuidema 2020). By default this
-        is so for measures that leave the residual out: `weight`, `weighted-norm`, `attention`.
+        is so for measures that leave the residual out: `weight`, `weighted-norm`, `attention`,
+        `feed-forward`.
     rows
         `"normalised"` for rows of A that add up to one, before any identity; or `"raw"`.
     stream

@@ -131,7 +131,7 @@ def test_a_row_without_anything_carries_nothing_and_is_no_error():
 @pytest.mark.parametrize("name", ROLLOUTS)
 def test_an_identity_stands_for_the_residual_where_a_measure_has_none(name):
     measure = name.removeprefix("rollout:")
-    without = measure in {"weight", "weighted-norm", "attention"}
+    without = measure in {"weight", "weighted-norm", "attention", "feed-forward"}
     flow = random_flow() if "weight" in measure else flow_with(measure)
     plain, with_identity = (
         rollout(flow, measure, identity=identity)[name] for identity in (False, True)
