@@ -101,37 +101,6 @@ _ALL = (
         "how much of each input token is in the vector, carried through all layers",
     ),
 )
-_ROLLED = (
-    "weight",
-    "weighted-norm",
-    "attention",
-    "attention-residual",
-    "attention-block",
-    "feed-forward",
-    "feed-forward-residual",
-    "layer",
-    "globenc",
-    "alti",
-)
-
-MEASURES = {measure.id: measure for measure in _ALL}
-MEASURES |= {
-    f"rollout:{name}": _rung(
-        f"rollout:{name}",
-        f"rollout of {MEASURES[name].label}",
-        "Abnar and Zuidema 2020",
-        "how much of each input token the measure carries up to a layer",
-    )
-    for name in _ROLLED
-}
-MEASURES["attention-flow"] = _rung(
-    "attention-flow",
-    "max-flow",
-    "Abnar and Zuidema 2020",
-    "how much could flow from each input token, with weights as the capacities of pipes",
-)
-DEFAULT = ("weight", "value-norm", "weighted-norm", "attention")
-"""The measures that cost next to nothing."""
 LADDER = (
     "attention",
     "attention-residual",
@@ -141,6 +110,24 @@ LADDER = (
     "layer",
 )
 """The rungs from attention to the whole layer: each takes in one more component."""
+MEASURES = {measure.id: measure for measure in _ALL}
+MEASURES |= {
+    f"rollout:{name}": _rung(
+        f"rollout:{name}",
+        f"rollout of {MEASURES[name].label}",
+        "Abnar and Zuidema 2020",
+        "how much of each input token the measure carries up to a layer",
+    )
+    for name in ("weight", "weighted-norm", *LADDER, "globenc", "alti")
+}
+MEASURES["attention-flow"] = _rung(
+    "attention-flow",
+    "max-flow",
+    "Abnar and Zuidema 2020",
+    "how much could flow from each input token, with weights as the capacities of pipes",
+)
+DEFAULT = ("weight", "value-norm", "weighted-norm", "attention")
+"""The measures that cost next to nothing."""
 ON_REQUEST = ("attention-flow",)
 """What `"all"` does not mean, because it takes minutes for more than a few dozen tokens."""
 READINGS: dict[str, tuple[Axis, ...]] = {

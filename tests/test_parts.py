@@ -376,6 +376,7 @@ def test_writing_in_place_keeps_the_tape_true():
     y = F.linear(x, stage.random(4, WIDTH))
     x += stage.random(WIDTH)
     x.mul_(2.0)
+    x /= 3.0
     x.relu_()
     adds_up(y, stage)
     adds_up(x, stage)

@@ -7,12 +7,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from normviz.measures.attention import head_sum_norm
+from normviz.measures.checks import COORDINATES
 from normviz.parts import Record, Replay
 from normviz.parts.vectors import Heads, Mixed
 from normviz.tensors import at_least_single
-
-COORDINATES = 16
-"""In how many coordinates of the model's space, evenly spread, parts are added up."""
 
 
 @dataclass

@@ -135,3 +135,9 @@ def own(total: Tensor, side: Side = "own", *, followed: bool = False) -> Own:
 def remains_own(record: object) -> bool:
     """Whether whatever keeps tokens apart makes of it something that is a token's own."""
     return isinstance(record, Own) and not record.followed
+
+
+def in_order(tokens: Tensor, places: int | None = None) -> bool:
+    """Whether these are the first so many tokens, each once and in their order."""
+    count = len(tokens) if places is None else places
+    return torch.equal(tokens, torch.arange(count, dtype=tokens.dtype, device=tokens.device))

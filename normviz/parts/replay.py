@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from normviz.parts import activations
-from normviz.parts.records import Attended, Biases, Elementwise, Own, Record, Side, Step
+from normviz.parts.records import Attended, Biases, Elementwise, Own, Record, Side, Step, in_order
 from normviz.parts.vectors import Heads, Mixed
 from normviz.tensors import at_least_single
 
@@ -103,7 +103,7 @@ class Replay:
             return None
         start, stop = self.sources.start, self.sources.stop
         total = at_least_single(record.total)
-        if record.flat and len(record.tokens) >= stop and _in_order(record.tokens):
+        if record.flat and len(record.tokens) >= stop and in_order(record.tokens):
             vectors = total.reshape(record.places, -1)[start:stop]
             nothing = total.new_zeros(0, record.places, len(vectors))
             return Mixed(nothing, vectors[None][:0], vectors, start)
@@ -154,10 +154,6 @@ def _through(record: Step, heads: Heads) -> Vectors | None:
     if record.kind == "carry":
         return heads
     return None if record.matrix is None else heads.projected(at_least_single(record.matrix))
-
-
-def _in_order(tokens: Tensor) -> bool:
-    return bool(torch.equal(tokens, torch.arange(len(tokens), device=tokens.device)))
 
 
 def _like(part: Tensor | None, record: Record) -> Tensor:

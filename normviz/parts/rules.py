@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor
 
-from normviz.parts.records import Attended, Elementwise, Own, Record, Step, remains_own
+from normviz.parts.records import Attended, Elementwise, Own, Record, Step, in_order, remains_own
 from normviz.parts.table import (
     Unruly,
     by_vector,
@@ -50,12 +50,13 @@ def matmul(total: Tensor, left: Any, right: Any) -> Any:
         return total
     weight = left.total if isinstance(left, Record) else left
     if right.axis != -2:  # noqa: PLR2004
-        return made(total, (right,), lambda part: _single(weight) @ part)
+        return made(total, (right,), lambda part: at_least_single(weight) @ part)
     if isinstance(right, Own) and not right.followed:
-        if not _whole(right):
+        if not in_order(right.tokens):
             raise Unruly("its values are not all of the tokens in order")
         return Attended(total=total, axis=-2, weight=weight, value=right)
-    return Step(total=total, axis=-2, of=(right,), apply=lambda part: _single(weight) @ part)
+    apply = lambda part: at_least_single(weight) @ part  # noqa: E731
+    return Step(total=total, axis=-2, of=(right,), apply=apply)
 
 
 @rule("baddbmm")
@@ -73,15 +74,7 @@ def _mapped(total: Tensor, x: Record, matrix: Tensor) -> Record:
     if matrix.ndim == 2:  # noqa: PLR2004
         found: Record = linear(total, x, matrix.T)
         return found
-    return made(total, (x,), lambda part: part @ _single(matrix))
-
-
-def _single(value: Any) -> Tensor:
-    return at_least_single(value)
-
-
-def _whole(value: Own) -> bool:
-    return torch.equal(value.tokens, torch.arange(value.places, device=value.tokens.device))
+    return made(total, (x,), lambda part: part @ at_least_single(matrix))
 
 
 def _only_first(x: Any, *others: Any) -> None:

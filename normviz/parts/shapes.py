@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
-from normviz.parts.records import Elementwise, Own, Record, Step, remains_own
+from normviz.parts.records import Elementwise, Own, Record, Step, in_order, remains_own
 from normviz.parts.table import Unruly, expression, made, rule
 from normviz.parts.vectors import Mixed
 
@@ -77,14 +77,10 @@ def shaped(total: Tensor, x: Record, move: Callable[[Tensor], Tensor], name: str
     whole = total.numel() == x.total.numel()
     return Step(
         total=total, axis=axis, of=(x,), apply=vmap(move), name=name,
-        move=move if _in_order(line, x.places) else None,
+        move=move if in_order(line, x.places) else None,
         mixed=_mixed(total, x, move, line) if axis == -2 else None,  # noqa: PLR2004
         kind="carry" if whole else "map",
     )  # fmt: skip
-
-
-def _in_order(line: Tensor, places: int) -> bool:
-    return torch.equal(line, torch.arange(places, device=line.device))
 
 
 def _mixed(
@@ -99,7 +95,7 @@ def _mixed(
         features = torch.arange(width, device=total.device)
         if not bool((move(features.expand(x.total.shape)) == features).all()):
             return None
-        return mixed if _in_order(line, x.places) else mixed.chosen(line)
+        return mixed if in_order(line, x.places) else mixed.chosen(line)
 
     return moved
 

@@ -27,8 +27,7 @@ READ = {
 
 OPERATORS = {"add", "sub", "mul", "truediv", "and", "or", "pow", "matmul"}
 SPELLINGS = {
-    "radd": "add", "rmul": "mul", "truediv": "div", "rtruediv": "rdiv", "rpow": "rpow",
-    "rsub": "minus_from", "rmatmul": "rmatmul", "getitem": "getitem", "setitem": "setitem",
+    "radd": "add", "rmul": "mul", "truediv": "div", "rtruediv": "rdiv", "rsub": "minus_from",
 }  # fmt: skip
 """Operators under their functions' names."""
 

@@ -141,7 +141,7 @@ def _name(func: Callable[..., Any]) -> tuple[str, bool]:
     if name == "__get__":  # a property, such as .shape or .T
         return str(func.__self__.__name__), False  # type: ignore[attr-defined]
     if name.startswith("__i") and name[3:-2] in table.OPERATORS:
-        return name[3:-2], True
+        return table.SPELLINGS.get(name[3:-2], name[3:-2]), True
     if name.startswith("__"):
         return table.SPELLINGS.get(name.strip("_"), name.strip("_")), name == "__setitem__"
     if name.endswith("_"):
