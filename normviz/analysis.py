@@ -1,32 +1,21 @@
 """The story in one function: a model and a text in, a flow out."""
 
-import platform
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
-from functools import cache
-from importlib.metadata import version
 from itertools import islice
 from typing import Any
 
 import torch
 
 from normviz import inputs as room
-from normviz.axes import Said, StreamName
-from normviz.capture import Heard, Taped, capture
+from normviz.axes import Said
 from normviz.capture.loan import evaluating
-from normviz.capture.state import implementation
 from normviz.catalog import DEFAULT
-from normviz.collect import gathered
-from normviz.derived import completed
 from normviz.errors import BadInput
 from normviz.flow import Flow
 from normviz.inputs import Prepared, has_encoder
-from normviz.measures.decomposition import Carried
-from normviz.measures.layer import Reducer
 from normviz.models import Loaded, resolve
 from normviz.options import Options
-from normviz.progress import counting
-from normviz.receipt import Receipt
+from normviz.passes import flows
 from normviz.targets import continued, generated, translated
 
 
@@ -46,6 +35,11 @@ def analyze(
     truncate: bool = False,
     memory: Any = None,
     biases: str = "source",
+    samples: Any = None,
+    seed: Any = 0,
+    norm: str = "frobenius",
+    origin: str = "after-norm",
+    rows: str = "normalised",
 ) -> Flow:
     """Run a model once on a text, and measure what its attention moved.
 
@@ -82,6 +76,19 @@ def analyze(
     biases
         What a bias is to an activation: a `"source"` among others, whose part grows and shrinks
         like any other, or a `"constant"`, so that only tokens are followed. Both add up.
+    samples, seed
+        For the attributions by gradient: how many random directions to try for each token, instead
+        of every direction there is, and where the random numbers begin. The squared norm is
+        estimated without bias; the receipt states the standard error.
+    norm
+        The norm of a derivative: `"frobenius"`, or `"spectral"` (slow: a singular value for each
+        pair of tokens).
+    origin
+        Where the input is taken: `"after-norm"`, what enters the first layer, or `"before-norm"`,
+        what the norm of the embeddings is given, where a model has one.
+    rows
+        `"normalised"`, so that each query's attributions add up to one, or `"raw"`; also for
+        value zeroing.
 
     Returns
     -------
@@ -93,7 +100,8 @@ def analyze(
     NormvizError
         One of its kinds, saying what was found, what was wanted and what to do.
     """
-    options = Options.asked(measures, layers, heads, memory, biases)
+    slope = {"samples": samples, "seed": seed, "norm": norm, "origin": origin, "rows": rows}
+    options = Options.asked(measures, layers, heads, memory, biases, **slope)
     if text is None and inputs is None and isinstance(tokenizer, str):
         text, tokenizer = tokenizer, None
     loaded = resolve(model, tokenizer, dtype=dtype)
@@ -108,7 +116,7 @@ def _one(loaded: Loaded, prepared: Prepared, options: Options) -> Flow:
             "analyze takes one.",
             "Use normviz.analyze_many for several.",
         )
-    return next(_flows(loaded, prepared, options))
+    return next(flows(loaded, prepared, options))
 
 
 def analyze_many(
@@ -124,18 +132,19 @@ def analyze_many(
     truncate: bool = False,
     memory: Any = None,
     biases: str = "source",
+    **slope: Any,
 ) -> Iterator[Flow]:
     """Analyse texts in padded batches; yields one flow for each, in order, padding dropped.
 
-    Takes what `analyze` takes; `texts` may be any iterable, and is read as the flows are asked for.
-    Above attention, texts are run one by one.
+    Takes what `analyze` takes (`slope` is what it says of gradients); `texts` may be any iterable,
+    and is read as the flows are asked for. Above attention, texts are run one by one.
     """
-    options = Options.asked(measures, layers, heads, memory, biases)
+    options = Options.asked(measures, layers, heads, memory, biases, **slope)
     loaded = resolve(model, tokenizer, dtype=dtype)
     waiting = iter(texts)
     while batch := list(islice(waiting, 1 if options.one_by_one else batch_size)):
         prepared = room.from_texts(loaded.model, loaded.tokenizer, batch, truncate=truncate)
-        for flow, text in zip(_flows(loaded, prepared, options), batch, strict=True):
+        for flow, text in zip(flows(loaded, prepared, options), batch, strict=True):
             yield Flow(flow.streams, flow.receipt, text)
 
 
@@ -187,82 +196,6 @@ def _finished(prepared: Prepared, target: str | None, generate: int) -> Prepared
     return (
         translated(prepared, target) if has_encoder(prepared.model) else continued(prepared, target)
     )
-
-
-def _flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flow]:
-    attention = implementation(loaded.model)
-    sides = {side: (lambda n, side=side: prepared.real(side, n)) for side in ("encoder", "decoder")}
-    reducer = Reducer(
-        options.run_for,
-        layers=options.run_layers,
-        heads=options.heads,
-        real=sides,
-        memory=options.memory,
-        biases=options.biases,
-    )
-    with counting("attention layers", _layer_count(loaded.model)) as step:
-
-        def measured(heard: Heard) -> None:
-            reducer(heard)
-            step()
-
-        layered = reducer.layered if reducer.needs_tape else None
-        capture(loaded.model, prepared.for_forward(), measured, layered)
-    if "decomposition" in options.measures:
-        with torch.no_grad():
-            reducer.carried(_carried(loaded.model, prepared, len(reducer.results)))
-    rows = gathered(reducer.results, prepared, options.layers)
-    first = next(loaded.model.parameters(), None)
-    fingerprint = prepared.fingerprint()
-    for row in rows:
-        receipt = Receipt(
-            checks=row.checks,
-            rungs=row.rungs,
-            model=loaded.name,
-            attention=attention,
-            dtype=str(getattr(first, "dtype", "none")).removeprefix("torch."),
-            device=str(getattr(first, "device", "none")),
-            inputs=fingerprint,
-            versions=versions(),
-            notes=prepared.notes + row.notes,
-        )
-        flow = Flow(row.streams, receipt, prepared.title)
-        yield completed(flow, options.measures, options.layers, insist=options.by_name)
-
-
-class _Enough(Exception):
-    """The last layer has passed; what a model does with its output is its own affair."""
-
-
-def _carried(model: Any, prepared: Prepared, attentions: int) -> list[Carried]:
-    """A second pass, with one tape through all layers, up to the last of so many attentions."""
-    layers: list[Carried] = []
-    streams: list[StreamName] = []
-
-    def layered(taped: Taped) -> None:
-        before = sum(len(layer.streams) for layer in layers)
-        layers.append(Carried(taped, tuple(streams[before:])))
-        if len(streams) == attentions:
-            raise _Enough
-
-    with suppress(_Enough):
-        hear = lambda heard: streams.append(heard.stream)  # noqa: E731
-        capture(model, prepared.for_forward(), hear, layered, carried=True)
-    return layers
-
-
-def _layer_count(model: Any) -> int | None:
-    """How many attentions a pass will have, where the configuration says so."""
-    if has_encoder(model):
-        return None
-    return getattr(getattr(model, "config", None), "num_hidden_layers", None)
-
-
-@cache
-def versions() -> dict[str, str]:
-    """What ran: normviz and what it stands on."""
-    names = ("normviz", "torch", "transformers", "numpy")
-    return {name: version(name) for name in names} | {"python": platform.python_version()}
 
 
 def check(model: Any, tokenizer: Any = None, *, measures: str | Iterable[str] = DEFAULT) -> Flow:

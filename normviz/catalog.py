@@ -95,6 +95,38 @@ _ALL = (
         "how much nearer each key brings the attention block's output, by L1 distance",
     ),
     _rung(
+        "hidden-attribution",
+        "‖∂e/∂x‖",
+        "Brunner et al. 2020, Pascual et al. 2021",
+        "how much a token's vector after the layer depends on each input token",
+    ),
+    Measure(
+        "head-attribution",
+        "‖∂head/∂x‖",
+        ("layer", "head", "query", "key"),
+        "Pascual et al. 2021",
+        "how much what a head puts out depends on each input token",
+    ),
+    Measure(
+        "head-attribution-local",
+        "‖∂head/∂layer input‖",
+        ("layer", "head", "query", "key"),
+        "Pascual et al. 2021",
+        "how much what a head puts out depends on each token as it enters the layer",
+    ),
+    _rung(
+        "value-zeroing",
+        "value zeroing",
+        "Mohebbi et al. 2023",
+        "how far the layer's output turns when the key's value vectors are set to zero",
+    ),
+    _rung(
+        "value-zeroing-output",
+        "value zeroing, at the end",
+        "after Mohebbi et al. 2023",
+        "how far the last layer's output turns when the key's value vectors are set to zero here",
+    ),
+    _rung(
         "decomposition",
         "decomposition",
         "Modarressi et al. 2023 (DecompX)",
@@ -110,6 +142,10 @@ LADDER = (
     "layer",
 )
 """The rungs from attention to the whole layer: each takes in one more component."""
+ATTRIBUTIONS = ("hidden-attribution", "head-attribution", "head-attribution-local")
+"""What is measured by gradients."""
+ZEROINGS = ("value-zeroing", "value-zeroing-output")
+"""What is measured by taking a token's values away."""
 MEASURES = {measure.id: measure for measure in _ALL}
 MEASURES |= {
     f"rollout:{name}": _rung(
@@ -135,6 +171,8 @@ READINGS: dict[str, tuple[Axis, ...]] = {
     "mixing": ("layer", "query"),
 }
 """What is kept of every rung besides its lengths; see `Stream.reading`."""
+ERROR = "error"
+"""The reading that says how uncertain a sampled measure is, number by number."""
 
 
 def is_climbed(name: str) -> bool:
@@ -146,7 +184,14 @@ def is_climbed(name: str) -> bool:
 def axes_of(name: str) -> tuple[Axis, ...]:
     """The axes of a measure, or of a reading such as `mixing:layer`."""
     kind, _, rung = name.partition(":")
+    if kind == ERROR:
+        return MEASURES[rung].axes
     return READINGS[kind] if rung and kind in READINGS else MEASURES[name].axes
+
+
+def is_reading(name: str) -> bool:
+    """Whether a name is that of something known about a measure, such as `mixing:layer`."""
+    return name.partition(":")[0] in (*READINGS, ERROR)
 
 
 def one_of(name: object, names: Iterable[object], kind: str) -> None:

@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from normviz.axes import SIDES, STREAMS, Array, StreamName
-from normviz.catalog import axes_of, one_of
+from normviz.catalog import axes_of, is_reading, one_of
 from normviz.errors import NotFinite, UnsupportedModel
 from normviz.inputs import Prepared
 from normviz.measures.checks import Checks
 from normviz.measures.ladder import Climbed
 from normviz.measures.layer import Measured, Passed
-from normviz.receipt import TOLERANCE, LayerCheck, RungCheck
+from normviz.receipt import TOLERANCE, LayerCheck, RungCheck, SlopeCheck
 from normviz.stream import Layers, Stream
 from normviz.tokens import Tokens
 
@@ -28,6 +28,7 @@ class Row:
     streams: dict[str, Stream]
     checks: tuple[LayerCheck, ...]
     rungs: tuple[RungCheck, ...]
+    slopes: tuple[SlopeCheck, ...]
     notes: tuple[str, ...]
 
 
@@ -51,6 +52,7 @@ def _row(by_stream: dict[StreamName, list[Measured]], prepared: Prepared, row: i
     streams: dict[str, Stream] = {}
     checks: list[LayerCheck] = []
     rungs: list[RungCheck] = []
+    slopes: list[SlopeCheck] = []
     notes: list[str] = []
     for name, items in by_stream.items():
         if not items:
@@ -61,8 +63,9 @@ def _row(by_stream: dict[StreamName, list[Measured]], prepared: Prepared, row: i
         checks += [_check(actual, i, p) for i, p in zip(items, plain, strict=True)]
         streams[actual] = _stream(actual, items, prepared, row)
         rungs += [check for item in items for check in _rung_checks(actual, item)]
+        slopes += [check for item in items for check in _slope_checks(actual, item)]
         notes += [*_remarks(items), *_coinciding(streams[actual])]
-    return Row(streams, tuple(checks), tuple(rungs), tuple(notes))
+    return Row(streams, tuple(checks), tuple(rungs), tuple(slopes), tuple(notes))
 
 
 def _rung_checks(name: StreamName, item: Measured) -> Iterator[RungCheck]:
@@ -70,6 +73,21 @@ def _rung_checks(name: StreamName, item: Measured) -> Iterator[RungCheck]:
     for rung, error in () if climbed is None else climbed.errors.items():
         share = climbed.sourceless[rung]  # type: ignore[union-attr]
         yield RungCheck(name, item.layer, rung, climbed.dtype, error, share)  # type: ignore[union-attr]
+
+
+def _slope_checks(name: StreamName, item: Measured) -> Iterator[SlopeCheck]:
+    found = item.attributed
+    for measure, (count, width) in () if found is None else found.directions.items():
+        yield SlopeCheck(
+            name,
+            item.layer,
+            measure,
+            item.dtype,
+            found.errors.get(measure),  # type: ignore[union-attr]
+            count,
+            width,
+            found.standard.get(measure),  # type: ignore[union-attr]
+        )
 
 
 def _coinciding(stream: Stream) -> Iterator[str]:
@@ -142,14 +160,15 @@ def _stream(name: StreamName, items: list[Measured], prepared: Prepared, row: in
     queries = _side(prepared, query_side, first, "query", row)
     same = query_side == key_side and first.lengths["query"] == first.lengths["key"]
     keys = queries if same else _side(prepared, key_side, first, "key", row)
-    stored = {
+    found = {
         measure: Layers(_numpy(item, measure, item.numbers, row) for item in items)
         for measure in first.numbers
     }
     coinciding, rungs = _laddered(items, row)
-    readings = {name: rungs.pop(name) for name in tuple(rungs) if ":" in name}
+    found |= rungs
+    readings = {name: found.pop(name) for name in tuple(found) if is_reading(name)}
     layers = tuple(item.layer for item in items)
-    return Stream(name, queries, keys, layers, first.heads, stored | rungs, readings, coinciding)
+    return Stream(name, queries, keys, layers, first.heads, found, readings, coinciding)
 
 
 def _laddered(items: list[Measured], row: int) -> tuple[dict[str, str], dict[str, Layers]]:

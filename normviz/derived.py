@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from normviz.catalog import MEASURES, READINGS
+from normviz.catalog import MEASURES, is_reading
 from normviz.flow import Flow
 from normviz.pipes import attention_flow
 from normviz.rolling import is_stacked, rollout
@@ -22,8 +22,7 @@ def is_derived(measure: str) -> bool:
 
 def rung_of(name: str) -> str:
     """The rung that a reading such as `mixing:layer` is taken on; a measure is its own."""
-    kind, _, rung = name.partition(":")
-    return rung if kind in READINGS else name
+    return name.partition(":")[2] if is_reading(name) else name
 
 
 def bases(measures: Iterable[str]) -> tuple[str, ...]:

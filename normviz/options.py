@@ -1,13 +1,18 @@
 """What is asked of an analysis, checked before a model runs."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, get_args
 
-from normviz.catalog import chosen, is_climbed, one_of
+from normviz.catalog import ATTRIBUTIONS, ZEROINGS, chosen, is_climbed, one_of
 from normviz.derived import bases, is_derived
 from normviz.errors import BadInput
+from normviz.measures.slopes import Norm, Rows, Slope
+from normviz.measures.tangents import Origin
 from normviz.parts.records import Biases
+
+FEWEST = 2
+"""How many random directions it takes to say how far they differ."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +24,7 @@ class Options:
     heads: Collection[int] | None = None
     memory: int | None = None
     biases: Biases = "source"
+    slope: Slope = field(default_factory=Slope)
     by_name: bool = True
     """Whether each measure was named, and not merely meant by `"all"`."""
 
@@ -30,6 +36,7 @@ class Options:
         heads: Collection[int] | None = None,
         memory: Any = None,
         biases: Any = "source",
+        **slope: Any,
     ) -> "Options":
         """The options a person gave, or a sentence that says what is wrong with them."""
         one_of(biases, ("source", "constant"), "treatment of biases")
@@ -41,7 +48,9 @@ class Options:
                 "Write memory=2 * 2**30 for two gibibytes.",
             )
         budget = None if memory is None else int(memory)
-        return cls(chosen(measures), layers, heads, budget, biases, by_name=measures != "all")
+        how = Slope(memory=budget, **_sensible(slope))
+        wanted = chosen(measures)
+        return cls(wanted, layers, heads, budget, biases, how, by_name=measures != "all")
 
     @property
     def run_for(self) -> tuple[str, ...]:
@@ -59,4 +68,30 @@ class Options:
     def one_by_one(self) -> bool:
         """Whether texts must be run alone: parts are kept apart by token, not by text."""
         alone = {name for name in self.run_for if is_climbed(name)} - {"attention"}
-        return bool(alone) or "decomposition" in self.run_for
+        again = {"decomposition", *ATTRIBUTIONS, *ZEROINGS}
+        return bool(alone) or not again.isdisjoint(self.run_for)
+
+
+def _sensible(slope: dict[str, Any]) -> dict[str, Any]:
+    """What was asked of gradients, or a sentence that says what is wrong with it."""
+    for name, known in (("norm", Norm), ("origin", Origin), ("rows", Rows)):
+        if name in slope:
+            one_of(slope[name], get_args(known), name)
+    samples, seed = slope.get("samples"), slope.get("seed", 0)
+    whole = isinstance(samples, int) and not isinstance(samples, bool)
+    if samples is not None and not (whole and samples >= FEWEST):
+        raise BadInput(
+            f"samples is {samples!r}.",
+            "A whole number of random directions for each token is wanted, 2 or more: one alone "
+            "says nothing of its error. None takes every direction there is.",
+            "Write samples=64.",
+        )
+    if samples is not None and slope.get("norm") == "spectral":
+        raise BadInput(
+            "Both samples and norm='spectral' are given.",
+            "Random directions estimate the Frobenius norm; the spectral norm needs all of them.",
+            "Leave out one of the two.",
+        )
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise BadInput(f"seed is {seed!r}.", "A whole number is wanted.", "Write seed=0.")
+    return slope

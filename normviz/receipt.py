@@ -24,6 +24,10 @@ A projection in eight bits rounds what it is given, so that its output is no exa
 """
 
 
+SLOPE_SLACK = 100
+"""How many times less exact a derivative may be: errors grow with every layer it goes through."""
+
+
 @dataclass(frozen=True)
 class LayerCheck:
     """One attention layer: do its parts add up to what the model itself put out?"""
@@ -95,6 +99,39 @@ class RungCheck:
 
 
 @dataclass(frozen=True)
+class SlopeCheck:
+    """One layer's attribution by gradients: is it the model's own derivative, and how sure?"""
+
+    stream: str
+    layer: int
+    measure: str
+    dtype: str
+    error: float | None
+    """How far a random change, pushed forward, is from the model's own backward pass.
+
+    None for derivatives by a layer's own input, which lie within one layer.
+    """
+    directions: int
+    """How many directions were tried for each token."""
+    width: int
+    """How many there are: with all of them, nothing is estimated."""
+    standard_error: float | None
+    """The standard error beside the numbers (root mean squares), where directions were sampled."""
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What does not hold here, in words; empty when all is well."""
+        allowed = SLOPE_SLACK * TOLERANCE[self.dtype]
+        if self.error is None or self.error <= allowed:
+            return ()
+        off = (
+            f"{self.stream} layer {self.layer}: {self.measure} is off the model's own derivative "
+            f"by {self.error:.1e} (allowed {allowed:.0e} in {self.dtype})"
+        )
+        return (off,)
+
+
+@dataclass(frozen=True)
 class Receipt:
     """The proof that travels with every flow."""
 
@@ -110,11 +147,14 @@ class Receipt:
     notes: tuple[str, ...] = ()
     rungs: tuple[RungCheck, ...] = ()
     """The ladder's checks, where it was asked for."""
+    slopes: tuple[SlopeCheck, ...] = ()
+    """The checks of gradients, where they were asked for."""
 
     @property
     def failures(self) -> tuple[str, ...]:
         """Everything that does not hold, in words."""
-        every: tuple[LayerCheck | RungCheck, ...] = (*self.checks, *self.rungs)
+        every: tuple[LayerCheck | RungCheck | SlopeCheck, ...]
+        every = (*self.checks, *self.rungs, *self.slopes)
         return tuple(failure for check in every for failure in check.failures)
 
     @property
@@ -152,7 +192,8 @@ class Receipt:
     def __str__(self) -> str:
         """The whole receipt as a table for a terminal."""
         parts = [self.headline(), "", *self._facts(), "", *self._table()]
-        return "\n".join([*parts, "", *self._ladder()] if self.rungs else parts)
+        parts += ["", *self._ladder()] if self.rungs else []
+        return "\n".join([*parts, "", *self._gradients()] if self.slopes else parts)
 
     __repr__ = __str__
 
@@ -187,6 +228,17 @@ class Receipt:
             rows.append(f"{c.stream:<8} {c.layer:>5}  {numbers}   {c.dtype:<8}  {c.rung}")
         return rows
 
+    def _gradients(self) -> list[str]:
+        rows = ["stream   layer     error   directions  std. error   measure"]
+        for c in self.slopes:
+            error = "—" if c.error is None else f"{c.error:.1e}"
+            sure = "—" if c.standard_error is None else f"{c.standard_error:.2%}"
+            tried = f"{c.directions}/{c.width}"
+            rows.append(
+                f"{c.stream:<8} {c.layer:>5}  {error:>8}   {tried:>10}  {sure:>10}   {c.measure}"
+            )
+        return rows
+
     def to_dict(self) -> dict[str, Any]:
         """The receipt as plain values, for a file or the view."""
         return asdict(self)
@@ -196,5 +248,6 @@ class Receipt:
         """The receipt that `to_dict` wrote."""
         checks = tuple(LayerCheck(**check) for check in plain["checks"])
         rungs = tuple(RungCheck(**check) for check in plain.get("rungs", ()))
-        rest = {"checks": checks, "rungs": rungs, "notes": tuple(plain["notes"])}
+        slopes = tuple(SlopeCheck(**check) for check in plain.get("slopes", ()))
+        rest = {"checks": checks, "rungs": rungs, "slopes": slopes, "notes": tuple(plain["notes"])}
         return cls(**{**plain, **rest})

@@ -144,6 +144,8 @@ class Stream:
         (Kobayashi et al. 2021, eq. 18).
         `along` [layer query key]: how far each part points along the whole vector; parts that
         point against it are negative, and are cancelled by others.
+        `error`, with the axes of the measure: the standard error of each number of an attribution
+        that was estimated from random directions (`samples=`).
         """
         name = self.held_as(f"{kind}:{rung}")
         one_of(name, self.readings, "reading")

@@ -7,7 +7,7 @@ the layer's tape is told to whoever asked, and the model goes on with plain tens
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -161,9 +161,8 @@ def taping(
     Experts that a fused kernel runs are run one by one instead, as the model's file writes them.
     """
     taper = Taper(model, told, carried=carried)
-    experts = [config for config in configs(model.modules()) if hasattr(config, EXPERTS)]
     with ExitStack() as stack:
-        stack.enter_context(changed(experts, EXPERTS, "eager"))
+        stack.enter_context(experts_one_by_one(model))
         stack.enter_context(named_by(taper.where))
         token = _taping.set(taper)
         stack.callback(_taping.reset, token)
@@ -171,6 +170,12 @@ def taping(
             for hook in _hooks(taper, module):
                 stack.callback(hook.remove)
         yield
+
+
+def experts_one_by_one(model: nn.Module) -> AbstractContextManager[None]:
+    """Experts run as the model's file writes them, for the length of a `with`."""
+    configurations = [config for config in configs(model.modules()) if hasattr(config, EXPERTS)]
+    return changed(configurations, EXPERTS, "eager")
 
 
 def _hooks(taper: Taper, module: nn.Module) -> Iterator[Any]:

@@ -1,12 +1,15 @@
 """Borrowing a model: what normviz changes for the length of a `with`, and how it is put back."""
 
+import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
+from torch.autograd import Function
 
 _LOCK = threading.Lock()
 _ON_LOAN: dict[tuple[int, str], "_Entry"] = {}
@@ -91,3 +94,51 @@ def _random_untouched(model: nn.Module) -> Iterator[None]:
     devices = {p.device for p in parameters if p.device.type == "cuda"}
     with torch.random.fork_rng(devices=list(devices)):
         yield
+
+
+@contextmanager
+def unmoved(modules: Iterable[nn.Module]) -> Iterator[None]:
+    """Modules that stay as they are, for the length of a `with`.
+
+    Some models cast a module within their pass. The first pass has done so; a second cast would put
+    dual numbers into the model's own weights.
+    """
+    held = list(modules)
+    for module in held:
+        module.__dict__["to"] = lambda *_, module=module, **__: module
+    try:
+        yield
+    finally:
+        for module in held:
+            module.__dict__.pop("to", None)  # another thread may have been here
+
+
+@contextmanager
+def differentiated_as_written(modules: Iterable[nn.Module]) -> Iterator[None]:
+    """Functions with a backward of their own, run as their forward is written.
+
+    Such a backward is of no use in forward mode; what the forward is made of has derivatives.
+    """
+    files = {sys.modules.get(type(module).__module__) for module in modules}
+    functions = {
+        one
+        for file in files
+        for one in vars(file).values()
+        if isinstance(one, type) and issubclass(one, Function) and one is not Function
+    }
+    alone = [one for one in functions if one.setup_context is Function.setup_context]
+    for one in alone:
+        one.apply = partial(one.forward, _Context())  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        for one in alone:
+            if "apply" in vars(one):
+                del one.apply
+
+
+class _Context:
+    """What a function keeps for a backward that is not taken."""
+
+    def save_for_backward(self, *_: object) -> None:
+        """Keep nothing."""

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from normviz.axes import SIDES, StreamName
 from normviz.capture import Heard, Taped
-from normviz.catalog import is_climbed, one_of
+from normviz.catalog import axes_of, is_climbed, one_of
 from normviz.measures.attention import (
     Scratch,
     gram,
@@ -19,6 +19,7 @@ from normviz.measures.attention import (
 )
 from normviz.measures.checks import Checks, checks
 from normviz.measures.decomposition import Carried, decomposed
+from normviz.measures.gradient import Attributed
 from normviz.measures.ladder import Climbed, Wish, climb
 from normviz.parts.records import Biases
 from normviz.tensors import Real, at_least_single
@@ -47,6 +48,8 @@ class Measured:
     keys: Real | None
     climbed: Climbed | None = None
     """The ladder of the layer that this attention belongs to, where it was asked for."""
+    attributed: Attributed | None = None
+    """What gradients say of it, where they were asked."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,20 @@ class Reducer:
                 whole = climbed if one.climbed is None else one.climbed.with_(climbed)
                 self.results[place] = replace(one, climbed=whole)
 
+    def attributed(self, found: Sequence[Attributed]) -> None:
+        """Add what gradients say of each attention to those kept."""
+        for place, (one, more) in enumerate(zip(self.results, found, strict=True)):
+            if isinstance(one, Measured):
+                self.results[place] = replace(
+                    one, numbers=one.numbers | _chosen(more.numbers, one.heads), attributed=more
+                )
+
+    def added(self, found: Sequence[dict[str, Tensor]]) -> None:
+        """Add further measures, without heads, to the attentions kept."""
+        for place, (one, more) in enumerate(zip(self.results, found, strict=True)):
+            if isinstance(one, Measured):
+                self.results[place] = replace(one, numbers=one.numbers | more)
+
     def _measured(self, heard: Heard) -> Measured | Passed:
         layer = self.seen[heard.stream]
         self.seen[heard.stream] += 1
@@ -169,6 +186,14 @@ def _some(tensor: Tensor, heads: tuple[int, ...]) -> Tensor:
     if len(heads) == tensor.shape[1]:
         return tensor
     return tensor.index_select(1, torch.tensor(heads, device=tensor.device))
+
+
+def _chosen(numbers: Mapping[str, Tensor], heads: tuple[int, ...]) -> dict[str, Tensor]:
+    """Only these heads of every measure that has heads."""
+    return {
+        name: _some(held, heads) if "head" in axes_of(name) else held
+        for name, held in numbers.items()
+    }
 
 
 def _precision(heard: Heard) -> str:

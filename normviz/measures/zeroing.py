@@ -1,0 +1,120 @@
+"""What happens without a token: its value vectors set to zero in one layer (Mohebbi et al. 2023).
+
+The weights stay what they are, so a head's output loses α times the token's value, and the model's
+own code does the rest. How far a vector turns is the cosine distance to what it was.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from normviz.capture import Heard
+from normviz.capture.again import Place, layer_again, pass_again
+from normviz.capture.calls import Attended, Call, Recorded
+from normviz.catalog import ZEROINGS
+from normviz.measures.ladder import LARGEST_RUN, SHARE, free_memory
+from normviz.progress import counting
+from normviz.tensors import at_least_single
+
+HERE, AT_THE_END = ZEROINGS
+HELD = 8
+"""How many tensors of the widest kind are held at a time."""
+
+
+def zeroed(
+    recorded: Recorded,
+    measures: Collection[str],
+    *,
+    normalised: bool = True,
+    memory: int | None = None,
+) -> list[dict[str, Tensor]]:
+    """The measures wanted, for every attention of a pass in order; all that was heard is needed."""
+    found = []
+    count = sum(len(call.attended) for call in recorded.calls)
+    with counting("attention layers", count) as step:
+        for number, call in enumerate(recorded.calls):
+            most = _at_once(call, memory)
+            for place in range(len(call.attended)):
+                maps = _turned(recorded, number, place, measures, most)
+                found.append({n: _shares(m)[None] if normalised else m[None] for n, m in maps})
+                step()
+    return found
+
+
+def _turned(
+    recorded: Recorded, number: int, place: int, measures: Collection[str], most: int
+) -> Iterator[tuple[str, Float[Tensor, "query key"]]]:
+    """How far each query's vector turns without each key, here and at the end."""
+    call = recorded.calls[number]
+    mine = [n for n, other in enumerate(recorded.calls) if other.side == call.side]
+    keys = torch.eye(_heard(call.attended[place]).weight.shape[-1], device=call.left.device)
+    changed = mapped(lambda key: _without(call, place, key), keys, most)
+    if HERE in measures:
+        yield HERE, _distance(changed, call.left)
+    if AT_THE_END in measures:
+        end = mine[-1]
+        if number != end:
+            changed = mapped(lambda left: _at_end(recorded, number, end, left), changed, most)
+        yield AT_THE_END, _distance(changed, recorded.calls[end].left)
+
+
+def _without(call: Call, place: int, key: Float[Tensor, " key"]) -> Tensor:
+    """What leaves a layer when an attention in it gets nothing from one key."""
+    heard = _heard(call.attended[place])
+    weight, value = heard.weight[0], heard.value[0]
+
+    def into(number: int, context: Tensor) -> Tensor:
+        if number != place:
+            return context
+        lost = (weight * key.to(weight)) @ value
+        return context - lost.transpose(0, 1).reshape(context.shape)
+
+    _, left = layer_again(call, call.entered, call.read, into=into)
+    assert left is not None  # noqa: S101 - the layer was run to its end
+    return left
+
+
+def _at_end(recorded: Recorded, number: int, end: int, left: Tensor) -> Tensor:
+    """What leaves the last layer of a stack, when something else leaves one below."""
+    after = end + 1 if end + 1 < len(recorded.calls) else None
+    return pass_again(recorded, Place("leaves", number), left, until=after).left[end]
+
+
+def mapped(run: Callable[[Tensor], Tensor], given: Tensor, most: int) -> Tensor:
+    """A function of each tensor along the first axis: all at once where its code allows it.
+
+    Code that looks at numbers to decide what to do, as a router does, takes them one by one.
+    """
+    try:
+        return torch.cat(
+            [torch.vmap(run, randomness="same")(some) for some in torch.split(given, most)]
+        )
+    except RuntimeError:
+        return torch.stack([run(one) for one in given])
+
+
+def _distance(changed: Tensor, before: Tensor) -> Float[Tensor, "query key"]:
+    """1 - cos, as half the squared distance of unit vectors: exactly zero where nothing changed."""
+    ends = torch.nn.functional.normalize(at_least_single(before).flatten(0, -2), dim=-1)
+    turned = torch.nn.functional.normalize(at_least_single(changed).flatten(1, -2), dim=-1)
+    distance: Tensor = (turned - ends).square().sum(dim=-1) / 2
+    return distance.T
+
+
+def _shares(numbers: Float[Tensor, "query key"]) -> Float[Tensor, "query key"]:
+    whole = numbers.sum(dim=-1, keepdim=True)
+    return numbers / whole.clamp(min=torch.finfo(numbers.dtype).tiny)
+
+
+def _heard(attended: Attended) -> Heard:
+    assert attended.heard is not None  # noqa: S101 - it was recorded to be kept
+    return attended.heard
+
+
+def _at_once(call: Call, memory: int | None) -> int:
+    """How many keys are taken away at a time."""
+    free = int(SHARE * free_memory(call.left.device))
+    budget = memory or min(LARGEST_RUN, free)
+    return max(1, budget // (HELD * 4 * call.left.numel() * call.left.element_size()))
