@@ -48,7 +48,7 @@ def flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flow
     if "decomposition" in options.measures:
         with torch.no_grad():
             reducer.carried(_carried(loaded.model, prepared, len(reducer.results)))
-    rerun(loaded.model, prepared.for_forward(), reducer, options.slope)
+    said = rerun(loaded.model, prepared.for_forward(), reducer, options.slope)
     rows = gathered(reducer.results, prepared, options.layers)
     first = next(loaded.model.parameters(), None)
     fingerprint = prepared.fingerprint()
@@ -63,7 +63,7 @@ def flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flow
             device=str(getattr(first, "device", "none")),
             inputs=fingerprint,
             versions=versions(),
-            notes=prepared.notes + row.notes,
+            notes=prepared.notes + row.notes + said,
         )
         flow = Flow(row.streams, receipt, prepared.title)
         yield completed(flow, options.measures, options.layers, insist=options.by_name)

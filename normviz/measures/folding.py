@@ -105,7 +105,7 @@ def _matrices(run: Callable[[Tensor], tuple[Tensor]], vectors: Tensor, most: int
     return found.reshape(width, -1, found.shape[-1]).transpose(0, 1).contiguous()
 
 
-def _same(one: Matrices, other: Matrices) -> bool:
+def _same(one: Tensor, other: Tensor) -> bool:
     if one.shape != other.shape:
         return False
     allowed = ROUNDING * torch.finfo(one.dtype).eps * one.abs().max()

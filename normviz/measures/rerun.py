@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import nn
 
-from normviz.capture.calls import borrowed, recorded
+from normviz.capture.calls import Recorded, borrowed, recorded
 from normviz.catalog import ATTRIBUTIONS, ZEROINGS
 from normviz.measures.gradient import attributed
 from normviz.measures.layer import Measured, Reducer
@@ -13,19 +13,37 @@ from normviz.measures.slopes import Slope
 from normviz.measures.zeroing import zeroed
 
 
-def rerun(model: nn.Module, inputs: Mapping[str, Any], reducer: Reducer, slope: Slope) -> None:
-    """Add to what a pass gave whatever needs the model's layers to be called again."""
+def rerun(
+    model: nn.Module, inputs: Mapping[str, Any], reducer: Reducer, slope: Slope
+) -> tuple[str, ...]:
+    """Add to what a pass gave whatever needs the model's layers to be called again.
+
+    Says how it was done, for the receipt.
+    """
     by_gradient = [name for name in ATTRIBUTIONS if name in reducer.measures]
     by_zeroing = [name for name in ZEROINGS if name in reducer.measures]
     if not (by_gradient or by_zeroing):
-        return
-    notes = recorded(model, inputs, keep=bool(by_zeroing))
-    calls = [number for number, call in enumerate(notes.calls) for _ in call.attended]
+        return ()
+    found = recorded(model, inputs, keep=bool(by_zeroing))
+    calls = [number for number, call in enumerate(found.calls) for _ in call.attended]
     kept = zip(calls, reducer.results, strict=True)
     last = max((number for number, one in kept if isinstance(one, Measured)), default=0)
     with borrowed(model):
         if by_gradient:
-            reducer.attributed(attributed(notes, by_gradient, slope, last))
+            reducer.attributed(attributed(found, by_gradient, slope, last))
         if by_zeroing:
             normalised = slope.rows == "normalised"
-            reducer.added(zeroed(notes, by_zeroing, normalised=normalised, memory=slope.memory))
+            reducer.added(zeroed(found, by_zeroing, normalised=normalised, memory=slope.memory))
+    return _said(found, slope) if by_gradient else ()
+
+
+def _said(found: Recorded, slope: Slope) -> tuple[str, ...]:
+    """How derivatives were taken."""
+    missing = slope.origin == "before-norm" and set(found.sides) - found.norms.keys()
+    where = "what the norm of the embeddings is given"
+    if slope.origin == "after-norm" or missing:
+        where = "what enters the first layer"
+    where += " (there is no norm before it)" if missing else ""
+    return (
+        f"attribution: {slope.norm.capitalize()} norm of derivatives by {where}, rows {slope.rows}",
+    )

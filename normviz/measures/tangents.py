@@ -7,7 +7,7 @@ this is what the model does as a whole is not assumed, but checked.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -33,6 +33,7 @@ class Effect:
     """How the layer's output changes."""
 
 
+@runtime_checkable
 class Pusher(Protocol):
     """One way of pushing changes of the input through a model."""
 
@@ -40,6 +41,7 @@ class Pusher(Protocol):
         """What changes of one side's input do to every layer that they reach, in order."""
 
 
+@runtime_checkable
 class Layer(Protocol):
     """One way of pushing changes through a layer."""
 
