@@ -208,9 +208,8 @@ def longest_run(layers: tuple[int, ...]) -> tuple[int, ...]:
 def _score(shares: Planes, cells: Cells) -> Float64[np.ndarray, " head"]:
     """The mean share in some cells, over the queries that have such a cell."""
     inside = np.where(cells, shares, 0.0).sum(axis=-1)
-    # A row that holds nothing has no share anywhere.
-    known = cells.any(axis=-1) & ~np.isnan(shares[..., 0])
-    found: Float64[np.ndarray, " head"] = mean_known(np.where(known, inside, math.nan))
+    # A row that holds nothing is not known either: its shares are NaN.
+    found: Float64[np.ndarray, " head"] = mean_known(np.where(cells.any(axis=-1), inside, math.nan))
     return found
 
 

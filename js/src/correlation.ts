@@ -17,7 +17,11 @@ export function averageRanks(values: ArrayLike<number>): Float64Array {
 /** Spearman's rank correlation; null where it says nothing: under three pairs, or all equal. */
 export function spearman(xs: ArrayLike<number>, ys: ArrayLike<number>): number | null {
   if (xs.length !== ys.length) throw new Error(`${xs.length} numbers against ${ys.length}.`);
-  if (xs.length < 3) return null;
+  return xs.length < 3 ? null : rankCorrelation(xs, ys);
+}
+
+/** The same for any number of pairs; null only where one side has no order. */
+export function rankCorrelation(xs: ArrayLike<number>, ys: ArrayLike<number>): number | null {
   return pearson(averageRanks(xs), averageRanks(ys));
 }
 

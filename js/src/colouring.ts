@@ -1,0 +1,170 @@
+/** Every layer and head coloured by how far two measures agree in it. */
+
+import {
+  type Agreement,
+  agreements,
+  apart,
+  BEST,
+  COMPARISONS,
+  type Comparison,
+  type HeadAgreement,
+  type Layer,
+  mean,
+} from "./agreement";
+import { most } from "./derive";
+import { type Choice, type Measure, OTHER } from "./model";
+import { measureOf, type Pane } from "./pane";
+import { contrast, oklch, type Palette } from "./scales";
+
+/** How long a page may stand still for the arithmetic at once, in milliseconds. */
+const PATIENCE = 40;
+
+/** Full colour is never less than this far from agreement, so that trifles stay pale. */
+const LEAST = 0.1;
+
+/** How far the two agree in what one small picture shows. */
+export interface Cell extends Agreement {
+  /** The head where they agree least, by its place; null where there are no heads. */
+  head: number | null;
+  /** The query where they differ most there. */
+  query: number | null;
+}
+
+export interface Colouring {
+  by: Comparison;
+  first: Measure;
+  second: Measure;
+  /** For each layer that has been worked out, its small pictures. */
+  cells: Map<number, Cell[]>;
+  /** Whether each number is a mean over heads: the second measure has them, the first does not. */
+  isMean: boolean;
+  /** What full colour stands for, as the distance from agreement. */
+  full: number;
+  /** Whether every layer has been worked out. */
+  isWhole: boolean;
+}
+
+/** The measure that a choice compares with; null where it compares with something else. */
+export function rivalOf({ compare }: Choice, measures: string[]): string | null {
+  const isMeasure = typeof compare === "string" && compare !== OTHER && measures.includes(compare);
+  return isMeasure ? compare : null;
+}
+
+/** Works out a pane's colours, a few layers at a time, and remembers them. */
+export class Colours {
+  #of = "";
+  #layers = new Map<number, HeadAgreement[]>();
+  readonly #signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** The colours so far; null where none are asked for. What is missing, the next news brings. */
+  of(pane: Pane): Colouring | null {
+    const { choice, stream, index, flow, measure, tiles } = pane;
+    const rival = rivalOf(choice, stream.measures);
+    if (choice.colour === "none" || rival === null) return null;
+    if (tiles.isLarge(stream)) throw new Error(TOO_LARGE);
+    const wanted = [index, stream.name, measure.id, rival].join("/");
+    if (wanted !== this.#of) this.#layers = new Map();
+    this.#of = wanted;
+    const second = measureOf(flow, rival);
+    this.#advance(pane, second);
+    return colouring(pane, second, choice.colour, this.#layers);
+  }
+
+  #advance(pane: Pane, second: Measure): void {
+    const { stream, tiles } = pane;
+    const size = { queries: stream.queries.pieces.length, keys: stream.keys.pieces.length };
+    const start = performance.now();
+    for (const layer of stream.layers) {
+      if (this.#layers.has(layer)) continue;
+      if (performance.now() - start > PATIENCE) {
+        this.#later(pane);
+        return;
+      }
+      const [one, other] = [pane.measure, second].map((measure): Layer | null => {
+        const values = tiles.layer(pane.index, stream, measure.id, layer);
+        const has = (axis: "head" | "query") => measure.axes.includes(axis);
+        return values && { values, hasHead: has("head"), hasQuery: has("query") };
+      });
+      if (!one || !other) return;
+      this.#layers.set(layer, agreements(one, other, size));
+    }
+  }
+
+  /** Go on when the page has had time to breathe. */
+  #later({ tiles: { news } }: Pane): void {
+    setTimeout(() => {
+      if (!this.#signal.aborted) news.set(news.value + 1);
+    });
+  }
+}
+
+const TOO_LARGE =
+  "A layer has too many numbers to be compared in a page; " +
+  "normviz.agreement(flow, …) compares it in Python.";
+
+function colouring(
+  { measure, stream }: Pane,
+  second: Measure,
+  by: Comparison,
+  layers: Map<number, HeadAgreement[]>,
+): Colouring {
+  const isMean = !measure.axes.includes("head") && second.axes.includes("head");
+  const found = [...layers].map(([layer, heads]): [number, Cell[]] => [
+    layer,
+    isMean ? [together(heads, by)] : heads.map((told, head) => cellOf(told, head, by)),
+  ]);
+  const values = found.flatMap(([, cells]) => cells.map((cell) => cell[by]));
+  const known = values.filter((value) => value !== null);
+  return {
+    by,
+    first: measure,
+    second,
+    cells: new Map(found),
+    isMean,
+    full: Math.max(LEAST, most(known.map((value) => apart(by, value)))),
+    isWhole: layers.size === stream.layers.length,
+  };
+}
+
+function cellOf({ worst, ...told }: HeadAgreement, head: number | null, by: Comparison): Cell {
+  return { ...told, head, query: worst[by] };
+}
+
+/** All heads in one: their mean, and the head where the two agree least. */
+function together(heads: HeadAgreement[], by: Comparison): Cell {
+  const aparts = heads.map(({ [by]: value }) => (value === null ? -1 : apart(by, value)));
+  const least = aparts.indexOf(most(aparts));
+  const means = COMPARISONS.map((name) => [name, mean(heads.map((told) => told[name]))]);
+  const { query } = cellOf(heads[Math.max(0, least)], null, by);
+  return { ...(Object.fromEntries(means) as Agreement), head: Math.max(0, least), query };
+}
+
+/** How strongly a number is coloured, from 0 for agreement to 1 for the least agreement here. */
+export function strength({ by, full }: Colouring, value: number): number {
+  return Math.min(1, apart(by, value) / full);
+}
+
+/** The number at which a tile has full colour. */
+export function fullest({ by, full }: Colouring): number {
+  return by === "distance" ? full : BEST[by] - full;
+}
+
+const HUE = 62;
+
+/** From almost paper to a warm colour on which ink can still be read. */
+export function wash({ paper }: Palette): (part: number) => string {
+  const isDark = contrast(paper, "#000000") < 4.5;
+  const [pale, full] = isDark ? [0.27, 0.5] : [0.965, 0.76];
+  return (part) => oklch(pale + (full - pale) * part, 0.008 + 0.142 * part ** 0.8, HUE);
+}
+
+/** The same as a CSS background, for a legend. */
+export function washGradient(palette: Palette): string {
+  const colour = wash(palette);
+  const stops = Array.from({ length: 9 }, (_, step) => colour(step / 8));
+  return `linear-gradient(to right, ${stops.join(", ")})`;
+}
