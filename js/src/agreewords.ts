@@ -1,18 +1,25 @@
 /** How far two measures agree, in words: names, a sentence, a table, a legend. */
 
 import { apart, BEST, type Comparison, TOP } from "./agreement";
-import { type Cell, type Colouring, fullest, washGradient } from "./colouring";
+import { type Cell, type Colouring, fullest, rivalOf, washGradient } from "./colouring";
 import { rank } from "./derive";
 import { type Description, quoted } from "./describe";
 import { element } from "./dom";
-import type { Choice } from "./model";
+import type { Pane } from "./pane";
 import type { Palette } from "./scales";
 import type { Thumb, Thumbs } from "./thumbs";
 
 export const NAMES: Record<Comparison, string> = {
   rank: "rank correlation",
-  overlap: `overlap of the top ${TOP}`,
+  overlap: `top-${TOP} overlap`,
   distance: "Jensen–Shannon distance",
+};
+
+/** The same as the title of a column. */
+const SHORT: Record<Comparison, string> = {
+  rank: "rank corr.",
+  overlap: "overlap",
+  distance: "distance",
 };
 
 /** What each of them says where it says that two measures agree. */
@@ -32,7 +39,8 @@ export function cellAt({ colouring, heads }: Thumbs, { layer, head }: Thumb): Ce
 
 /** A number in two digits; a dash where there is none. */
 export function digits(value: number | null | undefined): string {
-  return value === null || value === undefined ? "–" : value.toFixed(2);
+  if (value === null || value === undefined) return "–";
+  return value.toFixed(2).replace("-", "−").replace("−0.00", "0.00");
 }
 
 /** "rank correlation with ‖αf(x)‖ 0.12, least alike at ‘it’" */
@@ -78,15 +86,13 @@ export function describeAgreement(
         `most in ${nameOf(most.thumb)} (${digits(most.value)}).`
       : `In ${both} there is nothing to compare.`,
     caption: `Where ${both} agree least`,
-    columns: ["rank", "in", "rank corr.", `top ${TOP}`, "distance", "at"],
+    columns: ["rank", thumbs.heads[0] === null ? "layer" : "layer and head", SHORT[by], "at"],
     rows: order
       .slice(0, ROWS)
-      .map(({ thumb, cell }, row) => [
+      .map(({ thumb, cell, value }, row) => [
         String(row + 1),
         nameOf(thumb),
-        digits(cell.rank),
-        digits(cell.overlap),
-        digits(cell.distance),
+        digits(value),
         piece(cell.query),
       ]),
   };
@@ -112,9 +118,14 @@ export function washLines(colouring: Colouring): string[] {
   ];
 }
 
-/** What to do where colours are asked for and there is nothing to compare with. */
-export function uncoloured({ colour }: Choice): string[] {
-  return colour === "none"
-    ? []
-    : [`to colour by ${NAMES[colour]}, choose another measure to compare with`];
+/** Why there are no colours although they are asked for, and what to do. */
+export function uncoloured({ choice, stream }: Pane): string[] {
+  const { colour } = choice;
+  if (colour === "none") return [];
+  return rivalOf(choice, stream.measures) === null
+    ? [`to colour by ${NAMES[colour]}, choose another measure to compare with`]
+    : [
+        "there are too many numbers to compare in a page; normviz.agreement(flow, …) compares them " +
+          "in Python",
+      ];
 }

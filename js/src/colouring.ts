@@ -60,12 +60,11 @@ export class Colours {
     this.#signal = signal;
   }
 
-  /** The colours so far; null where none are asked for. What is missing, the next news brings. */
+  /** The colours so far, or null where there are none; the next news brings what is missing. */
   of(pane: Pane): Colouring | null {
     const { choice, stream, index, flow, measure, tiles } = pane;
     const rival = rivalOf(choice, stream.measures);
-    if (choice.colour === "none" || rival === null) return null;
-    if (tiles.isLarge(stream)) throw new Error(TOO_LARGE);
+    if (choice.colour === "none" || rival === null || tiles.isLarge(stream)) return null;
     const wanted = [index, stream.name, measure.id, rival].join("/");
     if (wanted !== this.#of) this.#layers = new Map();
     this.#of = wanted;
@@ -101,10 +100,6 @@ export class Colours {
     });
   }
 }
-
-const TOO_LARGE =
-  "A layer has too many numbers to be compared in a page; " +
-  "normviz.agreement(flow, …) compares it in Python.";
 
 function colouring(
   { measure, stream }: Pane,

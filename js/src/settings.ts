@@ -1,6 +1,5 @@
 /** How to look: beside what, at what scale, in pieces or words, in light or dark. */
 
-import { COMPARISONS } from "./agreement";
 import { NAMES } from "./agreewords";
 import { codeOf } from "./code";
 import { rivalOf } from "./colouring";
@@ -25,6 +24,13 @@ const SPECIALS: [Special, string][] = [
   ["shown", "shown"],
   ["dimmed", "dimmed"],
   ["hidden", "hidden"],
+];
+
+const COLOURINGS: [Colour, string][] = [
+  ["none", "nothing"],
+  ["rank", NAMES.rank],
+  ["overlap", NAMES.overlap],
+  ["distance", "JS distance"],
 ];
 
 const THEMES: [Theme, string][] = [
@@ -136,14 +142,13 @@ export function comparison(store: Store, signal: AbortSignal): Control {
 export function colours(store: Store, signal: AbortSignal): Control {
   const choose = (value: string) => store.choose({ colour: value as Colour });
   const { select, node } = picker("colour by", choose, signal);
+  const hint = element("span", { class: "nv-hint" }, "(choose a measure to compare with)");
+  node.append(hint);
   const show = (): void => {
     const { colour, view } = store.choice.value;
-    const isAlone = rivalOf(store.choice.value, store.stream.measures) === null;
-    options(select, [
-      ["none", isAlone ? "nothing (first choose a measure to compare with)" : "nothing"],
-      ...COMPARISONS.map((by): Option => [by, NAMES[by]]),
-    ]);
+    options(select, COLOURINGS);
     select.value = colour;
+    hint.hidden = rivalOf(store.choice.value, store.stream.measures) !== null;
     node.hidden = view !== "grid";
   };
   return { node, show };

@@ -84,8 +84,7 @@ function coloured(small: Thumbs, colouring: Colouring): Thumbs {
     const value = cells.get(thumb.layer)?.[small.heads.indexOf(thumb.head)]?.[by] ?? null;
     return { ...thumb, apart: value === null ? null : apart(by, value) };
   });
-  const others = small.rivals.filter(({ id }) => id !== second.id);
-  return { ...small, thumbs, rivals: [second, ...others], rival: second, colouring };
+  return { ...small, thumbs, rivals: [second], rival: second, colouring };
 }
 
 /** The same, each with what its full colour stands for. */

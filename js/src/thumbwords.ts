@@ -1,6 +1,6 @@
 /** The small pictures in words: names, a sentence, a table, a legend. */
 
-import { agreementTold, describeAgreement, uncoloured, washLegend } from "./agreewords";
+import { agreementTold, describeAgreement, washLegend } from "./agreewords";
 import { greatest, most, rank } from "./derive";
 import { type Description, quoted } from "./describe";
 import { element } from "./dom";
@@ -196,7 +196,7 @@ export function thumbLegend(
   const ramp = element("i", { class: "nv-heat", "aria-hidden": "true" });
   ramp.style.background = heatGradient(palette);
   const [what, range, ...rest] = thumbLines(thumbs, choice, focus);
-  const tiles = thumbs.colouring ? washLegend(thumbs.colouring, palette) : uncoloured(choice);
+  const tiles = thumbs.colouring ? washLegend(thumbs.colouring, palette) : [];
   return [what, element("span", {}, ramp, range), ...tiles, ...rest];
 }
 

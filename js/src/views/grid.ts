@@ -1,6 +1,6 @@
 /** Every layer and head in small; a click opens one. */
 
-import { cellAt } from "../agreewords";
+import { cellAt, uncoloured } from "../agreewords";
 import { Colours, strength, wash } from "../colouring";
 import { density } from "../density";
 import { element, options, picker } from "../dom";
@@ -47,7 +47,7 @@ export function gridView(hand: Hand, signal: AbortSignal): View {
   const parts = build(cells({ point, open }, signal), picker("order", sort, signal));
 
   const draw = (pane: Pane, palette: Palette): boolean => {
-    const wanted = order.wanted(pane.choice.compare);
+    const wanted = order.wanted(pane.choice);
     const colouring = colours.of(pane);
     const thumbs = thumbsOf(pane, [wanted, pane.choice.compare], colouring);
     if (!thumbs) return false;
@@ -68,8 +68,7 @@ export function gridView(hand: Hand, signal: AbortSignal): View {
     node: parts.node,
     draw,
     highlight,
-    legend: () =>
-      now ? thumbLegend(now.thumbs, now.pane.choice, focusIn(veiled), now.palette) : [],
+    legend: () => (now ? legendOf(now, focusIn(veiled)) : []),
     describe: (focus) => describeThumbs(thumbsIn(now), focus, pointed),
   };
 }
@@ -77,15 +76,18 @@ export function gridView(hand: Hand, signal: AbortSignal): View {
 /** The order a reader asked for, until something else is compared. */
 function orderOf() {
   let asked: string | null = null;
-  let since: Choice["compare"] | undefined;
+  let since = "";
   return {
     set: (id: string | null): void => {
       asked = id;
     },
     /** The measure to sort by; null for the model's order. */
-    wanted: (compare: Choice["compare"]): string | null => {
-      if (compare !== since) asked = typeof compare === "string" ? compare : null;
-      since = compare;
+    wanted: ({ compare, colour }: Choice): string | null => {
+      const isPlain = colour === "none";
+      const now = JSON.stringify([compare, isPlain]);
+      // Colours show where two measures disagree; without them the order does.
+      if (now !== since) asked = typeof compare === "string" && isPlain ? compare : null;
+      since = now;
       return asked;
     },
   };
@@ -101,6 +103,12 @@ function opened(thumbs: Thumbs, thumb: Thumb, choice?: Choice): Partial<Choice> 
   const isHidden = choice?.special === "hidden" && stream.queries.special[cell.query];
   const shown = isHidden ? { special: "dimmed" as const } : {};
   return { ...found, side: "query", token: cell.query, ...shown };
+}
+
+/** What is shown, and what is not although it was asked for. */
+function legendOf({ thumbs, pane, palette }: Drawn, focus: Focus | null) {
+  const phrases = thumbLegend(thumbs, pane.choice, focus, palette);
+  return thumbs.colouring ? phrases : [...phrases, ...uncoloured(pane)];
 }
 
 function focusIn(text: string): Focus | null {
