@@ -12,7 +12,7 @@ import {
   mean,
 } from "./agreement";
 import { most } from "./derive";
-import { type Choice, type Measure, OTHER } from "./model";
+import type { Choice, Measure } from "./model";
 import { measureOf, type Pane } from "./pane";
 import { contrast, oklch, type Palette } from "./scales";
 
@@ -46,8 +46,7 @@ export interface Colouring {
 
 /** The measure that a choice compares with; null where it compares with something else. */
 export function rivalOf({ compare }: Choice, measures: string[]): string | null {
-  const isMeasure = typeof compare === "string" && compare !== OTHER && measures.includes(compare);
-  return isMeasure ? compare : null;
+  return typeof compare === "string" && measures.includes(compare) ? compare : null;
 }
 
 /** Works out a pane's colours, a few layers at a time, and remembers them. */

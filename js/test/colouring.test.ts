@@ -5,12 +5,12 @@ import { Colours, fullest, rivalOf, strength, wash } from "../src/colouring";
 import { controls } from "../src/controls";
 import type { Choice } from "../src/model";
 import { contrast, PALETTES } from "../src/scales";
-import { boardFor, tileOf } from "../src/thumblayout";
+import { boardFor, cornerOf, RIM, tileOf } from "../src/thumblayout";
 import { byDisagreement, thumbsOf } from "../src/thumbs";
 import { describeThumbs, spoken, thumbLegend, thumbLines } from "../src/thumbwords";
 import { Tiles } from "../src/tiles";
 import { gridView } from "../src/views/grid";
-import { contractPane, store, tiles } from "./fixtures";
+import { buffer, contractPane, header, store, tiles } from "./fixtures";
 
 const PAIR = { view: "grid", measure: "weight", compare: "weighted-norm", colour: "rank" } as const;
 
@@ -124,7 +124,7 @@ describe("colours", () => {
     vi.runAllTimers();
     expect(pane.tiles.news.value).toBe(1);
     expect(colours.of(pane)?.isWhole).toBe(true);
-    colours.of(contractPane({ ...PAIR, compare: "attention" }));
+    colours.of({ ...pane, choice: { ...pane.choice, compare: "attention" } });
     scope.abort();
     vi.runAllTimers();
     expect(pane.tiles.news.value).toBe(1);
@@ -221,6 +221,10 @@ describe("tiles", () => {
       expect(tile.x).toBeGreaterThanOrEqual(0);
       expect(tile.y).toBeGreaterThanOrEqual(0);
       expect(tile.x + tile.width).toBeLessThanOrEqual(board.width);
+      const { x, y } = cornerOf(board, at);
+      expect([x - tile.x, y - tile.y]).toEqual([RIM, RIM]);
+      expect(tile.width).toBeGreaterThanOrEqual(board.size + 2 * RIM);
+      expect(tile.height).toBeGreaterThanOrEqual(board.tall + 2 * RIM + 10);
       for (const other of placed.slice(at + 1)) {
         const beside = tile.x + tile.width < other.x || other.x + other.width < tile.x;
         const above = tile.y + tile.height < other.y || other.y + other.height < tile.y;
@@ -256,7 +260,6 @@ describe("the coloured grid", () => {
   test("can be sorted by what it is coloured by, and stays so for another colour", () => {
     const { view, under, draw } = shown();
     const select = view.node.querySelector("select") as HTMLSelectElement;
-    expect([...select.options].map(({ value }) => value)).toEqual(["", "weighted-norm"]);
     select.value = "weighted-norm";
     select.dispatchEvent(new Event("change"));
     const ranks = () => under().map((text) => Number(text?.split(" ")[1].replace("−", "-")));
@@ -265,6 +268,20 @@ describe("the coloured grid", () => {
     expect(ranks()).toEqual([...ranks()].sort((a, b) => b - a));
     draw({ colour: "none" });
     expect(select.value).toBe("weighted-norm");
+  });
+
+  test("is ordered by no other measure than the one it is coloured by", () => {
+    const { view } = shown({ compare: "attention" });
+    const select = view.node.querySelector("select") as HTMLSelectElement;
+    expect([...select.options].map(({ value }) => value)).toEqual(["", "attention"]);
+  });
+
+  test("is not all there while layers are on their way", () => {
+    const view = gridView({ hover: vi.fn(), pin: vi.fn(), choose: vi.fn() }, scope.signal);
+    const small = header.tiles.filter(({ name }) => name.endsWith("overview"));
+    const some = new Tiles(small, buffer(), vi.fn());
+    expect(view.draw({ ...contractPane(PAIR), tiles: some }, PALETTES.light)).toBe(false);
+    some.close();
   });
 
   test("opens the token where the two differ most", () => {
