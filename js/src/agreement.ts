@@ -1,7 +1,6 @@
 /** How far two measures agree in a head, query by query; the same as `normviz/agreement.py`. */
 
 import { rankCorrelation } from "./correlation";
-import { rank } from "./derive";
 
 /** The ways to tell, and what each says of a measure and itself. */
 export const BEST = { rank: 1, overlap: 1, distance: 0 } as const;
@@ -26,12 +25,12 @@ export interface HeadAgreement extends Agreement {
   worst: Agreement;
 }
 
-/** How far two measures agree in each head of a layer; one without heads is held against each. */
-export function agreements(
+/** How far two measures agree, head after head; one without heads is held against each. */
+export function* agreements(
   first: Layer,
   second: Layer,
   { queries, keys }: { queries: number; keys: number },
-): HeadAgreement[] {
+): Generator<HeadAgreement> {
   const heads = Math.max(...[first, second].map((layer) => headsIn(layer, queries, keys)));
   const row = ({ values, hasHead, hasQuery }: Layer, head: number, query: number) => {
     const plane = hasHead ? head : 0;
@@ -39,12 +38,12 @@ export function agreements(
     return values.subarray(start, start + keys);
   };
   const seen = seenBy(first, second);
-  return Array.from({ length: heads }, (_, head) => {
+  for (let head = 0; head < heads; head++) {
     const rows = Array.from({ length: queries }, (_, query) =>
       rowAgreement(...seen(row(first, head, query), row(second, head, query))),
     );
-    return summary(rows);
-  });
+    yield summary(rows);
+  }
 }
 
 function headsIn({ values, hasHead, hasQuery }: Layer, queries: number, keys: number): number {
@@ -79,14 +78,24 @@ export function rowAgreement(one: number[], other: number[]): Agreement {
   };
 }
 
-/** The share of the top keys that both have; of equals the earlier counts. */
+/** The share of the top keys that both have. */
 function overlap(one: number[], other: number[]): number {
   const size = Math.min(TOP, one.length - 1);
-  const top = new Set(rank(one).slice(0, size));
-  const shared = rank(other)
-    .slice(0, size)
-    .filter((key) => top.has(key));
-  return shared.length / size;
+  const top = highest(other, size);
+  return highest(one, size).filter((key) => top.includes(key)).length / size;
+}
+
+/** The places of the few highest numbers; of equals the earlier counts. */
+function highest(values: number[], size: number): number[] {
+  const found: number[] = [];
+  while (found.length < size) {
+    let best = -1;
+    for (let at = 0; at < values.length; at++) {
+      if ((best < 0 || values[at] > values[best]) && !found.includes(at)) best = at;
+    }
+    found.push(best);
+  }
+  return found;
 }
 
 /** The square root of the Jensen–Shannon divergence of the shares, to base 2; signs do not count. */

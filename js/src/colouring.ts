@@ -15,6 +15,7 @@ import { most } from "./derive";
 import type { Choice, Measure } from "./model";
 import { measureOf, type Pane } from "./pane";
 import { contrast, oklch, type Palette } from "./scales";
+import type { Tiles } from "./tiles";
 
 /** How long a page may stand still for the arithmetic at once, in milliseconds. */
 const PATIENCE = 40;
@@ -49,10 +50,13 @@ export function rivalOf({ compare }: Choice, measures: string[]): string | null 
   return typeof compare === "string" && measures.includes(compare) ? compare : null;
 }
 
-/** Works out a pane's colours, a few layers at a time, and remembers them. */
+type Layers = Map<number, HeadAgreement[]>;
+
+/** Works out a pane's colours, as many at a time as the page can bear, and remembers them. */
 export class Colours {
   #of = "";
-  #layers = new Map<number, HeadAgreement[]>();
+  #layers: Layers = new Map();
+  #work: Generator<boolean> | null = null;
   readonly #signal: AbortSignal;
 
   constructor(signal: AbortSignal) {
@@ -64,47 +68,67 @@ export class Colours {
     const { choice, stream, index, flow, measure, tiles } = pane;
     const rival = rivalOf(choice, stream.measures);
     if (choice.colour === "none" || rival === null || tiles.isLarge(stream)) return null;
-    const wanted = [index, stream.name, measure.id, rival].join("/");
-    if (wanted !== this.#of) this.#layers = new Map();
-    this.#of = wanted;
     const second = measureOf(flow, rival);
-    this.#advance(pane, second);
+    const wanted = [index, stream.name, measure.id, rival].join("/");
+    if (wanted !== this.#of) {
+      this.#of = wanted;
+      this.#layers = new Map();
+      this.#work = working(pane, second, this.#layers);
+    }
+    try {
+      this.#advance(tiles);
+    } catch (reason) {
+      this.#of = ""; // so that it is tried again, and not only waited for
+      throw reason;
+    }
     return colouring(pane, second, choice.colour, this.#layers);
   }
 
-  #advance(pane: Pane, second: Measure): void {
-    const { stream, tiles } = pane;
-    const size = { queries: stream.queries.pieces.length, keys: stream.keys.pieces.length };
+  #advance({ news }: Tiles): void {
     const start = performance.now();
-    for (const layer of stream.layers) {
-      if (this.#layers.has(layer)) continue;
-      if (performance.now() - start > PATIENCE) {
-        this.#later(pane);
-        return;
-      }
-      const [one, other] = [pane.measure, second].map((measure): Layer | null => {
-        const values = tiles.layer(pane.index, stream, measure.id, layer);
-        const has = (axis: "head" | "query") => measure.axes.includes(axis);
-        return values && { values, hasHead: has("head"), hasQuery: has("query") };
+    while (this.#work?.next().value) {
+      if (performance.now() - start <= PATIENCE) continue;
+      // The page breathes, and then draws again.
+      setTimeout(() => {
+        if (!this.#signal.aborted) news.set(news.value + 1);
       });
-      if (!one || !other) return;
-      this.#layers.set(layer, agreements(one, other, size));
+      return;
     }
   }
+}
 
-  /** Go on when the page has had time to breathe. */
-  #later({ tiles: { news } }: Pane): void {
-    setTimeout(() => {
-      if (!this.#signal.aborted) news.set(news.value + 1);
-    });
+/** Goes through layers and heads; true after each head, false while numbers are on their way. */
+function* working(pane: Pane, second: Measure, layers: Layers): Generator<boolean> {
+  const { stream } = pane;
+  const size = { queries: stream.queries.pieces.length, keys: stream.keys.pieces.length };
+  for (const layer of stream.layers) {
+    let [one, other] = pairIn(pane, second, layer);
+    while (!one || !other) {
+      yield false;
+      [one, other] = pairIn(pane, second, layer);
+    }
+    const heads: HeadAgreement[] = [];
+    for (const told of agreements(one, other, size)) {
+      heads.push(told);
+      yield true;
+    }
+    layers.set(layer, heads);
   }
+}
+
+/** A layer of both measures; null for what is on its way. */
+function pairIn({ tiles, index, stream, measure }: Pane, second: Measure, layer: number) {
+  return [measure, second].map(({ id, axes }): Layer | null => {
+    const values = tiles.layer(index, stream, id, layer);
+    return values && { values, hasHead: axes.includes("head"), hasQuery: axes.includes("query") };
+  });
 }
 
 function colouring(
   { measure, stream }: Pane,
   second: Measure,
   by: Comparison,
-  layers: Map<number, HeadAgreement[]>,
+  layers: Layers,
 ): Colouring {
   const isMean = !measure.axes.includes("head") && second.axes.includes("head");
   const found = [...layers].map(([layer, heads]): [number, Cell[]] => [

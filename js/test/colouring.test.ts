@@ -45,7 +45,7 @@ function told(layer: number, [first, second]: [string, string]) {
     hasHead: axes(id).includes("head"),
     hasQuery: axes(id).includes("query"),
   }));
-  return agreements(one, other, { queries: 3, keys: 3 });
+  return [...agreements(one, other, { queries: 3, keys: 3 })];
 }
 
 describe("colours", () => {
@@ -120,14 +120,28 @@ describe("colours", () => {
     vi.spyOn(performance, "now").mockImplementation(() => (clock += 30));
     const pane = contractPane(PAIR);
     const colours = new Colours(scope.signal);
-    expect(colours.of(pane)?.cells.size).toBe(1);
-    vi.runAllTimers();
-    expect(pane.tiles.news.value).toBe(1);
-    expect(colours.of(pane)?.isWhole).toBe(true);
+    const sizes = [0, 1, 2].map((round) => {
+      expect(pane.tiles.news.value).toBe(round);
+      const found = colours.of(pane);
+      vi.runAllTimers();
+      return found?.cells.size;
+    });
+    expect(sizes).toEqual([0, 1, 2]); // two heads at a time
     colours.of({ ...pane, choice: { ...pane.choice, compare: "attention" } });
     scope.abort();
     vi.runAllTimers();
-    expect(pane.tiles.news.value).toBe(1);
+    expect(pane.tiles.news.value).toBe(2);
+  });
+
+  test("are tried again after numbers were refused", () => {
+    const pane = contractPane(PAIR);
+    const layer = vi.spyOn(pane.tiles, "layer").mockImplementationOnce(() => {
+      throw new Error("refused");
+    });
+    const colours = new Colours(scope.signal);
+    expect(() => colours.of(pane)).toThrow("refused");
+    layer.mockRestore();
+    expect(colours.of(pane)?.isWhole).toBe(true);
   });
 
   test("are remembered, whichever of the three is shown, but not for other measures", () => {
