@@ -14,10 +14,13 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from normviz.agreement import agreement
 from normviz.arrays import from_arrays
 from normviz.catalog import MEASURES
+from normviz.context import context
 from normviz.errors import NormvizError
 from normviz.flow import Flow
+from normviz.patterns import patterns
 from normviz.pipes import attention_flow
 from normviz.rolling import rollout
 from normviz.storage import load
@@ -34,12 +37,15 @@ __all__ = [
     "Flow",
     "NormvizError",
     "Tokens",
+    "agreement",
     "analyze",
     "analyze_many",
     "attention_flow",
     "check",
+    "context",
     "from_arrays",
     "load",
+    "patterns",
     "rollout",
     "studies",
     "to_html",

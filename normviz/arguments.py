@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 
 import normviz
-from normviz.choice import SCALES, SPECIALS, THEMES, VIEWS
+from normviz.choice import COLOURS, SCALES, SPECIALS, THEMES, VIEWS
 from normviz.coding import PRECISIONS
 from normviz.errors import NormvizError
 from normviz.sizes import bounded
@@ -89,6 +89,7 @@ def _picture_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--words", action="store_true", default=None)
     parser.add_argument("--special", choices=SPECIALS)
     parser.add_argument("--threshold", type=float)
+    parser.add_argument("--colour", choices=COLOURS, help="of the grid: how far two measures agree")
     parser.add_argument("--theme", choices=THEMES)
     parser.add_argument("--precision", choices=PRECISIONS, help="of the numbers in a page")
     for name, about in (

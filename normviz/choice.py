@@ -7,6 +7,7 @@ from typing import Any
 
 from traitlets import TraitError
 
+from normviz.agreement import BEST
 from normviz.catalog import one_of
 from normviz.errors import NormvizError, UnknownName
 from normviz.flow import Flow
@@ -16,6 +17,7 @@ VIEWS = ("flow", "stack", "grid", "matrix", "profile")
 SIDES = ("query", "key")
 SCALES = ("absolute", "query", "layer")
 SPECIALS = ("shown", "dimmed", "hidden")
+COLOURS = ("none", *BEST)
 THEMES = ("auto", "light", "dark")
 
 OTHER = "other"
@@ -67,6 +69,7 @@ def defaults(stream: Stream) -> dict[str, Any]:
         "words": False,
         "special": "shown",
         "threshold": 0.0,
+        "colour": "none",
         "theme": "auto",
     }
 
@@ -188,6 +191,7 @@ CHOICES: dict[str, Callable[[Any, Stream, str], Any]] = {
     "words": _words,
     "special": _named("treatment of special token", SPECIALS),
     "threshold": _threshold,
+    "colour": _named("colouring", COLOURS),
     "theme": _named("theme", THEMES),
 }
 """For each choice, what turns a value into one this stream can show."""

@@ -1,5 +1,6 @@
 """A flow's numbers for those who compute on: dataframes and labelled arrays."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +64,14 @@ def dataarray(stream: Stream, measure: str) -> "xr.DataArray":
             coordinates[f"{axis}_piece"] = (axis, list(tokens.pieces))
     meaning = MEASURES[measure].meaning
     return xr.DataArray(values, coordinates, axes, measure, {"long_name": meaning})
+
+
+def tidy(columns: Mapping[str, Sequence[Any] | np.ndarray]) -> "pd.DataFrame":
+    """A dataframe of these columns."""
+    with needed("pandas", extra="tables"):
+        import pandas as pd
+
+    return pd.DataFrame(dict(columns))
 
 
 def _labels(stream: Stream, axis: str) -> range | tuple[int, ...]:

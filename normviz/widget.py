@@ -60,6 +60,9 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
     """Whether special tokens are `shown`, `dimmed` or `hidden`."""
     threshold = traitlets.Any().tag(sync=True)
     """Nothing below this part of the largest number is drawn, from 0 to 1."""
+    colour = traitlets.Any().tag(sync=True)
+    """What the grid is coloured by: how far the measure agrees with the one it is compared with, by
+    `rank`, `overlap` or `distance`; or `none`."""
     theme = traitlets.Any().tag(sync=True)
     """`auto` follows the host; `light` and `dark` do not."""
 
@@ -122,7 +125,7 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
 
     @traitlets.validate(
         *("view", "measure", "compare", "layer", "heads", "token", "side"),
-        *("normalize", "words", "special", "threshold", "theme"),
+        *("normalize", "words", "special", "threshold", "colour", "theme"),
     )
     def _checked(self, proposal: dict[str, Any]) -> Any:
         name, value = proposal["trait"].name, proposal["value"]

@@ -1,13 +1,13 @@
 """Small flows with known numbers, for tests of everything that shows a flow."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from normviz.arrays import from_arrays
 from normviz.axes import Array
-from normviz.catalog import LADDER
+from normviz.catalog import LADDER, MEASURES
 from normviz.flow import Flow
 from normviz.receipt import LayerCheck, Receipt, RungCheck
 from normviz.stream import Layers, Stream
@@ -101,6 +101,20 @@ def check(stream: str, layer: int, error: float = 2.5e-7) -> LayerCheck:
 def receipt(checks: Sequence[LayerCheck]) -> Receipt:
     """A receipt that names nothing but its checks."""
     return Receipt(tuple(checks), "tiny", "eager", "float32", "cpu", "none")
+
+
+def flow_of(
+    measures: Mapping[str, object], tokens: Tokens | Sequence[str], *, stream: str = "encoder"
+) -> Flow:
+    """A self-attention that holds these arrays, whatever is in them, under names of the catalog."""
+    arrays = {name: np.array(values, np.float32) for name, values in measures.items()}
+    labels = tokens if isinstance(tokens, Tokens) else Tokens.plain(tokens)
+    layers = range(len(next(iter(arrays.values()))))
+    headed = [array for name, array in arrays.items() if "head" in MEASURES[name].axes]
+    heads = tuple(range(headed[0].shape[1] if headed else 1))
+    stored = {name: Layers(array) for name, array in arrays.items()}
+    held = Stream(stream, labels, labels, tuple(layers), heads, stored)
+    return Flow({stream: held}, receipt([check(stream, layer) for layer in layers]))
 
 
 WEIGHTS_ONLY = from_arrays([[[[0.25, 0.75], [0.5, 0.5]]]], ["a", "b"])

@@ -17,7 +17,7 @@ from browser import chromium, opening
 from playwright.sync_api import Page
 
 import normviz
-from normviz.choice import VIEWS
+from normviz.choice import COLOURS, VIEWS
 from normviz.flow import Flow
 
 TEXT = (
@@ -45,6 +45,9 @@ def scenes(flow: Flow, other: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "compare", {"measure": "weight", "compare": "weighted-norm", "layer": 2, "token": middle}
     yield "compare-matrix", {"view": "matrix", "measure": "weight", "compare": "weighted-norm"}
     yield "compare-grid", {"view": "grid", "measure": "weight", "compare": "weighted-norm"}
+    for colour in COLOURS[1:]:
+        pair = {"measure": "weight", "compare": "weighted-norm"}
+        yield f"agreement-{colour}", {"view": "grid", "colour": colour, **pair}
     yield "compare-profile", {"view": "profile", "measure": "weight", "compare": "weighted-norm"}
     yield "compare-flows", {"compare": other, "layer": 2}
     yield "words", {"layer": 2, "words": True, "special": "hidden", "threshold": 0.05}

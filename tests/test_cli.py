@@ -99,6 +99,8 @@ def test_every_choice_can_be_made(shell, saved, tmp_path):
         "hidden",
         "--threshold",
         "0.1",
+        "--colour",
+        "overlap",
         "--theme",
         "dark",
         "--precision",
@@ -112,7 +114,8 @@ def test_every_choice_can_be_made(shell, saved, tmp_path):
     assert choice["choice"] == {
         "view": "matrix", "stream": "encoder", "measure": "weight", "compare": "weighted-norm",
         "layer": 1, "heads": [0, 2], "token": 3, "side": "key", "normalize": "query",
-        "words": True, "special": "hidden", "threshold": 0.1, "theme": "dark",
+        "words": True, "special": "hidden", "threshold": 0.1, "colour": "overlap",
+        "theme": "dark",
     }  # fmt: skip
     assert '"dtype":"log8"' in text
 

@@ -2,16 +2,20 @@
 
 import base64
 import json
+import math
 import os
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from flows import SENTENCE, ladder_flow, random_flow, two_streams, wordy_flow
+from flows import SENTENCE, flow_of, ladder_flow, random_flow, two_streams, wordy_flow
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from normviz.agreement import BEST, agreement
+from normviz.catalog import MEASURES
 from normviz.choice import CHOICES, resolve
 from normviz.coding import PRECISIONS, decode, encode
 from normviz.errors import NotFinite, UnknownName
@@ -165,6 +169,36 @@ def _contract_of(flow):
     }
 
 
+def _masked_flow():
+    """A decoder whose numbers are partly negative, and partly equal."""
+    values = np.random.default_rng(4).integers(-3, 6, (1, 2, 6, 6)) / 4
+    norms = np.arange(1, 13).reshape(1, 2, 6) % 5
+    measures = {"weight": values * np.tri(6), "value-norm": norms, "layer": values[:, 0] ** 2}
+    return flow_of(measures, list("abcdef"), stream="decoder")
+
+
+def _agreement(found):
+    """How far two measures agree in the last layer of a flow, and where they differ most."""
+    stream, layer = found.stream, found.layers[-1]
+
+    def told(head):
+        values = {by: getattr(found.at(layer, head), by) for by in BEST}
+        places = {by: [there.query for there in found.where(layer, head, by=by)] for by in BEST}
+        known = {by: None if math.isnan(value) else value for by, value in values.items()}
+        return {**known, "worst": {by: next(iter(there), None) for by, there in places.items()}}
+
+    def layer_of(name):
+        has = {f"has{axis.title()}": axis in MEASURES[name].axes for axis in ("head", "query")}
+        return {"values": stream.at(name, layer).ravel().tolist(), **has}
+
+    return {
+        "of": f"{found.first} and {found.second} of the {stream.name}",
+        "size": {"queries": len(stream.queries), "keys": len(stream.keys)},
+        "layers": [layer_of(name) for name in (found.first, found.second)],
+        "heads": [told(head) for head in found.heads],
+    }
+
+
 def test_the_contract_that_javascript_reads_is_what_python_writes():
     """Set NORMVIZ_WRITE_CONTRACT=1 to write it anew, then look at the difference."""
     flow, wordy = two_streams(), wordy_flow()
@@ -190,6 +224,11 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
              "values": merged.at(measure, layer).ravel().tolist()}
             for measure in merged
             for layer in merged.layers
+        ],
+        "agreements": [
+            _agreement(agreement(held, first, second, stream=name))
+            for held, name in ((flow, "encoder"), (_masked_flow(), "decoder"))
+            for first, second in combinations(held.stream(name), 2)
         ],
         "figures": [_figure(flow, **choice) for choice in FIGURES],
         "colours": {

@@ -10,7 +10,7 @@ import pytest
 import traitlets
 from flows import random_flow, two_streams, wordy_flow
 
-from normviz.choice import CHOICES, SCALES, SPECIALS, THEMES, VIEWS, BadChoice
+from normviz.choice import CHOICES, COLOURS, SCALES, SPECIALS, THEMES, VIEWS, BadChoice
 from normviz.errors import MissingPackage, UnknownName
 from normviz.flow import Flow
 from normviz.stream import Stream
@@ -43,6 +43,7 @@ def test_every_choice_is_a_synchronised_trait():
         *(("view", view) for view in VIEWS),
         *(("special", special) for special in SPECIALS),
         *(("normalize", scale) for scale in SCALES),
+        *(("colour", colour) for colour in COLOURS),
         *(("theme", theme) for theme in THEMES),
     ],
 )
@@ -80,6 +81,7 @@ def test_what_the_flow_has_can_be_chosen(name, value):
         ("threshold", 1.5, "It is a part of the largest number drawn, from 0 to 1."),
         ("threshold", "low", "The threshold is 'low'."),
         ("threshold", float("nan"), "The threshold is nan."),
+        ("colour", "red", "The colourings are: none, rank, overlap, distance."),
         ("theme", "pink", "The themes are: auto, light, dark."),
     ],
 )

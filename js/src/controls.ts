@@ -8,7 +8,7 @@ import { type StreamName, VIEWS, type ViewName } from "./model";
 import { panesOf } from "./pane";
 import { pictureOf, strongestHead } from "./picture";
 import { headColour, type Palette } from "./scales";
-import { comparison, settings } from "./settings";
+import { colours, comparison, settings } from "./settings";
 import type { Store } from "./store";
 import type { Tiles } from "./tiles";
 import { KINDS } from "./views";
@@ -32,6 +32,7 @@ export function controls(
     layers(store, signal),
     streams(store, signal),
     comparison(store, signal),
+    colours(store, signal),
     ...settings(store, signal, save),
     heads(store, tiles, signal),
   ];

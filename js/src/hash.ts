@@ -1,7 +1,7 @@
 /** A view in the address of its page: all that differs from the page's own first choice. */
 
 import { same } from "./cell";
-import { CHOICES, type Choice, type Header, OTHER, type Stream, VIEWS } from "./model";
+import { CHOICES, type Choice, COLOURS, type Header, OTHER, type Stream, VIEWS } from "./model";
 import { heldAs, streamOf } from "./pane";
 import { count, Store } from "./store";
 
@@ -19,6 +19,7 @@ const WORDS = {
   side: ["query", "key"],
   normalize: ["absolute", "layer", "query"],
   special: ["shown", "dimmed", "hidden"],
+  colour: COLOURS,
   theme: ["auto", "light", "dark"],
 } as const satisfies { [name in Name]?: readonly Choice[name][] };
 

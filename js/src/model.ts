@@ -7,6 +7,9 @@ export type Scale = "absolute" | "query" | "layer";
 export type Theme = "auto" | "light" | "dark";
 
 export type Special = "shown" | "dimmed" | "hidden";
+/** What the small pictures of the grid are coloured by: how far two measures agree, or nothing. */
+export const COLOURS = ["none", "rank", "overlap", "distance"] as const;
+export type Colour = (typeof COLOURS)[number];
 export const VIEWS = ["flow", "stack", "grid", "matrix", "profile"] as const;
 export type ViewName = (typeof VIEWS)[number];
 
@@ -30,6 +33,7 @@ export interface Choice {
   special: Special;
   /** Nothing below this part of the largest number is drawn. */
   threshold: number;
+  colour: Colour;
   theme: Theme;
 }
 
@@ -46,6 +50,7 @@ export const CHOICES = [
   "words",
   "special",
   "threshold",
+  "colour",
   "theme",
 ] as const satisfies readonly (keyof Choice)[];
 

@@ -1,11 +1,13 @@
 /** How to look: beside what, at what scale, in pieces or words, in light or dark. */
 
+import { NAMES } from "./agreewords";
 import { codeOf } from "./code";
+import { rivalOf } from "./colouring";
 import type { Control } from "./controls";
 import { button, element, grouped, options, picker } from "./dom";
 import type { Format, Save } from "./figure";
 import { inOrder, offerOf } from "./ladder";
-import { type Choice, OTHER, type Scale, type Special, type Theme } from "./model";
+import { type Choice, type Colour, OTHER, type Scale, type Special, type Theme } from "./model";
 import { number } from "./scales";
 import type { Store } from "./store";
 import { KINDS } from "./views";
@@ -22,6 +24,13 @@ const SPECIALS: [Special, string][] = [
   ["shown", "shown"],
   ["dimmed", "dimmed"],
   ["hidden", "hidden"],
+];
+
+const COLOURINGS: [Colour, string][] = [
+  ["none", "nothing"],
+  ["rank", NAMES.rank],
+  ["overlap", NAMES.overlap],
+  ["distance", "JS distance"],
 ];
 
 const THEMES: [Theme, string][] = [
@@ -129,6 +138,22 @@ export function comparison(store: Store, signal: AbortSignal): Control {
   return { node, show };
 }
 
+/** What the grid is coloured by; with nothing to compare with, it says what to do. */
+export function colours(store: Store, signal: AbortSignal): Control {
+  const choose = (value: string) => store.choose({ colour: value as Colour });
+  const { select, node } = picker("colour by", choose, signal);
+  const hint = element("span", { class: "nv-hint" }, "(choose a measure to compare with)");
+  node.append(hint);
+  const show = (): void => {
+    const { colour, view } = store.choice.value;
+    options(select, COLOURINGS);
+    select.value = colour;
+    hint.hidden = rivalOf(store.choice.value, store.stream.measures) !== null;
+    node.hidden = view !== "grid";
+  };
+  return { node, show };
+}
+
 /** What a view shows before anyone has chosen; the same as in `normviz/choice.py`. */
 export function usual(store: Store): Partial<Choice> {
   const [first] = store.flow.streams;
@@ -146,6 +171,7 @@ export function usual(store: Store): Partial<Choice> {
     words: false,
     special: "shown",
     threshold: 0,
+    colour: "none",
     theme: "auto",
   };
 }

@@ -12,6 +12,9 @@ const MOST = 72;
 const COSY = 36;
 
 const GAP = 4;
+/** Around a picture that lies on a coloured tile, and between tiles. */
+export const RIM = 3;
+const LOOSE = 2 * RIM + 3;
 const CAPTION = 14;
 /** The room that a caption such as `11·11 0.62` takes. */
 const WORDS = 62;
@@ -52,8 +55,9 @@ function ranked(thumbs: Thumbs, { width, ratio }: Room): Board {
   const across = thumbs.heads.length;
   const down = thumbs.stream.layers.length;
   const below = thumbs.rival ? CAPTION : 0;
-  const wide = Math.floor((width - GUTTER) / across) - GAP;
-  const high = Math.floor((HEIGHT - HEADING) / down) - GAP - below;
+  const gap = gapOf(thumbs);
+  const wide = Math.floor((width - GUTTER) / across) - gap;
+  const high = Math.floor((HEIGHT - HEADING) / down) - gap - below;
   const size = snapped(bounded(Math.min(wide, Math.max(high, COSY))), thumbs.columns, ratio);
   const least = across === 1 ? MOST : 0;
   return placed(thumbs, { across, size, down, below, least, gutter: GUTTER, heading: HEADING });
@@ -62,11 +66,13 @@ function ranked(thumbs: Thumbs, { width, ratio }: Room): Board {
 /** One after the other, each under its name. */
 function listed(thumbs: Thumbs, { width, ratio }: Room): Board {
   const { length } = thumbs.thumbs;
+  const gap = gapOf(thumbs);
+  const rim = thumbs.colouring ? RIM : 0;
   const at = (size: number): Board => {
     const exact = snapped(size, thumbs.columns, ratio);
-    const across = Math.max(1, Math.floor((width + GAP) / Math.max(exact + GAP, WORDS)));
+    const across = Math.max(1, Math.floor((width + GAP) / Math.max(exact + gap, WORDS + rim)));
     const down = Math.ceil(length / across);
-    const rest = { below: CAPTION, least: WORDS, gutter: 0, heading: 0 };
+    const rest = { below: CAPTION, least: WORDS + rim, gutter: rim, heading: rim };
     return placed(thumbs, { across, size: exact, down, ...rest });
   };
   for (let size = MOST; size > COSY; size--) {
@@ -91,11 +97,16 @@ function placed(thumbs: Thumbs, sizes: Sizes): Board {
   // Without queries a picture is one row of cells.
   const tall = thumbs.hasQuery ? size : Math.min(20, Math.max(8, Math.round(size / 3)));
   const pitch = {
-    across: Math.max(Math.ceil(size) + GAP, least),
-    down: Math.ceil(tall) + GAP + below,
+    across: Math.max(Math.ceil(size) + gapOf(thumbs), least),
+    down: Math.ceil(tall) + gapOf(thumbs) + below,
   };
   const width = gutter + across * pitch.across;
   return { across, size, tall, pitch, gutter, heading, width, height: heading + down * pitch.down };
+}
+
+/** What lies between two pictures. */
+function gapOf({ colouring }: Thumbs): number {
+  return colouring ? LOOSE : GAP;
 }
 
 function bounded(size: number): number {
@@ -114,6 +125,13 @@ export function cornerOf({ across, pitch, gutter, heading }: Board, place: numbe
     x: gutter + (place % across) * pitch.across,
     y: heading + Math.floor(place / across) * pitch.down,
   };
+}
+
+/** The tile under a picture and its number. */
+export function tileOf(board: Board, place: number) {
+  const { x, y } = cornerOf(board, place);
+  const [width, height] = [board.pitch.across, board.pitch.down].map((pitch) => pitch - RIM);
+  return { x: x - RIM, y: y - RIM, width, height };
 }
 
 /** The pixels of a small picture, four bytes each. */

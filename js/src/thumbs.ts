@@ -1,5 +1,7 @@
 /** Every layer and head of a measure in small: what each shows, at what scale, in what order. */
 
+import { apart } from "./agreement";
+import type { Colouring } from "./colouring";
 import { most } from "./derive";
 import type { Choice, Focus, Measure, Scale, Side, Stream } from "./model";
 import { measureOf, type Pane } from "./pane";
@@ -34,12 +36,15 @@ export interface Thumbs {
   rival: Measure | null;
   /** Nothing below this part of `top` is drawn. */
   threshold: number;
+  /** How far it agrees with the rival, where the pictures are coloured by that. */
+  colouring: Colouring | null;
 }
 
 /** The small pictures of a pane, told apart from the first of `wanted` that can be; or null yet. */
 export function thumbsOf(
   { tiles, index, stream, flow, measure, choice }: Pane,
   wanted: Choice["compare"][],
+  colouring: Colouring | null = null,
 ): Thumbs | null {
   const tile = tiles.overview(index, stream, measure.id);
   if (!tile) return null;
@@ -55,7 +60,7 @@ export function thumbsOf(
       return { layer, head, values, peak: most(values), top: 1, apart };
     }),
   );
-  return {
+  const small: Thumbs = {
     stream,
     measure,
     scale: choice.normalize,
@@ -67,7 +72,19 @@ export function thumbsOf(
     rivals: Object.keys(disagreement).map((id) => measureOf(flow, id)),
     rival: rival === null ? null : measureOf(flow, rival),
     threshold: choice.threshold,
+    colouring: null,
   };
+  return colouring ? coloured(small, colouring) : small;
+}
+
+/** The same, told apart by how far they agree with what they are coloured by. */
+function coloured(small: Thumbs, colouring: Colouring): Thumbs {
+  const { by, second, cells } = colouring;
+  const thumbs = small.thumbs.map((thumb) => {
+    const value = cells.get(thumb.layer)?.[small.heads.indexOf(thumb.head)]?.[by] ?? null;
+    return { ...thumb, apart: value === null ? null : apart(by, value) };
+  });
+  return { ...small, thumbs, rivals: [second], rival: second, colouring };
 }
 
 /** The same, each with what its full colour stands for. */

@@ -1,10 +1,11 @@
 /** The small pictures in words: names, a sentence, a table, a legend. */
 
+import { agreementTold, describeAgreement, washLegend } from "./agreewords";
 import { greatest, most, rank } from "./derive";
 import { type Description, quoted } from "./describe";
 import { element } from "./dom";
 import { heatGradient } from "./heat";
-import type { Choice, Focus } from "./model";
+import type { Choice, Focus, Measure } from "./model";
 import { number, type Palette, percent } from "./scales";
 import { type Band, bandOf, cellsOf, runOf, sideOf, type Thumb, type Thumbs } from "./thumbs";
 
@@ -27,12 +28,11 @@ export function apartness(apart: number): string {
 }
 
 /** What a picture is called when it is read aloud. */
-export function spoken({ measure, rival }: Thumbs, thumb: Thumb): string {
+export function spoken(thumbs: Thumbs, thumb: Thumb): string {
+  const { measure, rival, colouring } = thumbs;
   const { apart, peak } = thumb;
-  const told =
-    rival && apart !== null
-      ? `disagreement with ${rival.label} ${apartness(apart)}`
-      : `largest ${number(peak)}`;
+  if (colouring) return `${nameOf(thumb)}: ${measure.label}, ${agreementTold(thumbs, thumb)}`;
+  const told = rival && apart !== null ? disagreementTold(rival, apart) : `largest ${number(peak)}`;
   return `${nameOf(thumb)}: ${measure.label}, ${told}`;
 }
 
@@ -70,6 +70,7 @@ export function describeThumbs(
   if (pointed) return describeOne(thumbs, pointed);
   const band = bandOf(thumbs, focus);
   if (focus && band) return describeBand(thumbs, band, bandName(thumbs, band, focus));
+  if (thumbs.colouring) return describeAgreement(thumbs, thumbs.colouring, nameOf);
   return thumbs.rival ? describeApart(thumbs, thumbs.rival.label) : describePeaks(thumbs);
 }
 
@@ -85,7 +86,7 @@ function describeOne(thumbs: Thumbs, thumb: Thumb): Description {
   const others = thumbs.thumbs.filter((other) => (other.apart ?? 0) > (apart ?? 0)).length;
   const apartTold =
     rival && apart !== null
-      ? `; disagreement with ${rival.label} ${apartness(apart)} ` +
+      ? `; ${thumbs.colouring ? agreementTold(thumbs, thumb) : disagreementTold(rival, apart)} ` +
         `(number ${others + 1} of ${thumbs.thumbs.length})`
       : "";
   const cells = rank(values).filter((at) => values[at] > 0);
@@ -102,6 +103,10 @@ function describeOne(thumbs: Thumbs, thumb: Thumb): Description {
         percent(values[at] / peak),
       ]),
   };
+}
+
+function disagreementTold({ label }: Measure, apart: number): string {
+  return `disagreement with ${label} ${apartness(apart)}`;
 }
 
 function describeApart(thumbs: Thumbs, rival: string): Description {
@@ -191,7 +196,8 @@ export function thumbLegend(
   const ramp = element("i", { class: "nv-heat", "aria-hidden": "true" });
   ramp.style.background = heatGradient(palette);
   const [what, range, ...rest] = thumbLines(thumbs, choice, focus);
-  return [what, element("span", {}, ramp, range), ...rest];
+  const tiles = thumbs.colouring ? washLegend(thumbs.colouring, palette) : [];
+  return [what, element("span", {}, ramp, range), ...tiles, ...rest];
 }
 
 /** The legend, phrase by phrase. */
@@ -205,7 +211,7 @@ export function thumbLines(thumbs: Thumbs, choice: Choice, focus: Focus | null):
     `${measure.label}: ${measure.meaning}; ${shape}`,
     `from 0 to ${fullColour(thumbs)}`,
     ...pooled(thumbs),
-    ...(rival
+    ...(rival && !thumbs.colouring
       ? [
           `the number below: how far ${rival.label} divides otherwise, as the part of what a query ` +
             "takes that would have to come from elsewhere (0 none, 1 all; mean over queries)",

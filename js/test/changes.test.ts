@@ -47,9 +47,15 @@ describe("who rises and who falls", () => {
 
 describe("the view as code", () => {
   test("names only what differs from the usual, as Python writes it", () => {
-    const chosen = store({ heads: [1, 3], words: true, compare: "weight", threshold: 0.25 });
+    const chosen = store({
+      heads: [1, 3],
+      words: true,
+      compare: "weight",
+      threshold: 0.25,
+      colour: "rank",
+    });
     expect(codeOf(chosen.choice.value, usual(chosen))).toBe(
-      'flow.widget(compare="weight", heads=[1, 3], words=True, threshold=0.25)',
+      'flow.widget(compare="weight", heads=[1, 3], words=True, threshold=0.25, colour="rank")',
     );
     expect(codeOf(store().choice.value, usual(store()))).toBe("flow.widget()");
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { goal, read, strays, write } from "../src/hash";
-import { type Choice, type Header, OTHER, VIEWS } from "../src/model";
+import { type Choice, COLOURS, type Header, OTHER, VIEWS } from "../src/model";
 import { count, Store } from "../src/store";
 import { choice, header } from "./fixtures";
 
@@ -28,6 +28,7 @@ function anyChoice({ flows }: Header): fc.Arbitrary<Choice> {
           words: fc.boolean(),
           special: fc.constantFrom("shown" as const, "dimmed" as const, "hidden" as const),
           threshold: fc.double({ min: 0, max: 1, noNaN: true }).map((part) => part || 0),
+          colour: fc.constantFrom(...COLOURS),
           theme: fc.constantFrom("auto" as const, "light" as const, "dark" as const),
         })
         .map((wanted) => {
@@ -94,10 +95,11 @@ describe("an address", () => {
     "view=constructor",
     "stream=decoder",
     "words=yes",
+    "colour=red",
     "threshold=2",
     "threshold=",
     "theme=red",
-    "colour=red",
+    "hue=red",
     "toString=1",
     "1.layer=2",
   ])("that asks for %s is told so, and nothing changes", (part) => {

@@ -1,5 +1,6 @@
 /** The small pictures as one thing that the keyboard can go through, like a table of buttons. */
 
+import { cellAt, digits } from "../agreewords";
 import { element } from "../dom";
 import type { Board } from "../thumblayout";
 import type { Thumb, Thumbs } from "../thumbs";
@@ -31,7 +32,8 @@ export function cells(use: Use, signal: AbortSignal) {
     const key = JSON.stringify([isSorted, board.across, order.map(nameOf)]);
     const held = nameIn(node.contains(document.activeElement) ? document.activeElement : null);
     if (key !== built) node.replaceChildren(...rowsFor(next));
-    const label = `${thumbs.measure.label} by layer and head; Enter opens a head`;
+    const goal = thumbs.colouring ? "the token where the two differ most" : "a head";
+    const label = `${thumbs.measure.label} by layer and head; Enter opens ${goal}`;
     node.setAttribute("aria-label", label);
     fill(node, next);
     if (key !== built) restore(node, order, next, held);
@@ -164,7 +166,7 @@ function fill(node: HTMLElement, { thumbs, order, isSorted, isChosen }: Shown): 
     const thumb = order[place];
     made.setAttribute("aria-label", spoken(thumbs, thumb));
     made.setAttribute("aria-selected", String(isChosen(thumb)));
-    const apart = thumb.apart === null ? "" : apartness(thumb.apart);
+    const apart = underOf(thumbs, thumb);
     const name = element("b", {}, shortName(thumb));
     made.lastElementChild?.replaceChildren(...(isSorted ? [name, ` ${apart}`] : [apart]));
   });
@@ -174,6 +176,13 @@ function fill(node: HTMLElement, { thumbs, order, isSorted, isChosen }: Shown): 
   });
   const some = chosen.length < thumbs.heads.length;
   mark(node, ".nv-column", (at) => some && chosen.some(({ head }) => head === thumbs.heads[at]));
+}
+
+/** The number below a picture; nothing where there is no rival. */
+function underOf(thumbs: Thumbs, thumb: Thumb): string {
+  const { colouring } = thumbs;
+  if (colouring) return digits(cellAt(thumbs, thumb)?.[colouring.by]);
+  return thumb.apart === null ? "" : apartness(thumb.apart);
 }
 
 function mark(node: HTMLElement, which: string, isOn: (at: number) => boolean): void {

@@ -1,5 +1,7 @@
 /** Every layer and head in small; a click opens one. */
 
+import { cellAt, uncoloured } from "../agreewords";
+import { Colours, strength, wash } from "../colouring";
 import { density } from "../density";
 import { element, options, picker } from "../dom";
 import { heat } from "../heat";
@@ -7,7 +9,7 @@ import type { Choice, Focus } from "../model";
 import { sheet } from "../paint";
 import type { Pane } from "../pane";
 import type { Palette } from "../scales";
-import { besides, boardFor, cornerOf, pixelsOf } from "../thumblayout";
+import { type Board, besides, boardFor, cornerOf, pixelsOf, RIM, tileOf } from "../thumblayout";
 import { bandOf, byDisagreement, type Thumb, type Thumbs, thumbsOf } from "../thumbs";
 import { describeThumbs, thumbLegend } from "../thumbwords";
 import { cells, type Shown } from "./board";
@@ -35,8 +37,8 @@ export function gridView(hand: Hand, signal: AbortSignal): View {
     pointed = thumb;
     hand.tell?.();
   };
-  const open = ({ layer, head }: Thumb) =>
-    hand.choose({ view: "flow", layer, heads: head === null ? null : [head] });
+  const colours = new Colours(signal);
+  const open = (thumb: Thumb) => hand.choose(opened(thumbsIn(now), thumb, now?.pane.choice));
   const sort = (id: string): void => {
     order.set(id || null);
     if (now) draw(now.pane, now.palette);
@@ -45,8 +47,9 @@ export function gridView(hand: Hand, signal: AbortSignal): View {
   const parts = build(cells({ point, open }, signal), picker("order", sort, signal));
 
   const draw = (pane: Pane, palette: Palette): boolean => {
-    const wanted = order.wanted(pane.choice.compare);
-    const thumbs = thumbsOf(pane, [wanted, pane.choice.compare]);
+    const wanted = order.wanted(pane.choice);
+    const colouring = colours.of(pane);
+    const thumbs = thumbsOf(pane, [wanted, pane.choice.compare], colouring);
     if (!thumbs) return false;
     const was = pointed;
     const isSorted = wanted !== null && thumbs.rival?.id === wanted;
@@ -54,7 +57,7 @@ export function gridView(hand: Hand, signal: AbortSignal): View {
     pointed = was && (now.order.find((thumb) => same(thumb, was)) ?? null);
     show(parts, now);
     veiled = "";
-    return true;
+    return colouring?.isWhole ?? true;
   };
   const highlight = (focus: Focus | null): void => {
     const wanted = JSON.stringify(focus);
@@ -65,8 +68,7 @@ export function gridView(hand: Hand, signal: AbortSignal): View {
     node: parts.node,
     draw,
     highlight,
-    legend: () =>
-      now ? thumbLegend(now.thumbs, now.pane.choice, focusIn(veiled), now.palette) : [],
+    legend: () => (now ? legendOf(now, focusIn(veiled)) : []),
     describe: (focus) => describeThumbs(thumbsIn(now), focus, pointed),
   };
 }
@@ -74,18 +76,39 @@ export function gridView(hand: Hand, signal: AbortSignal): View {
 /** The order a reader asked for, until something else is compared. */
 function orderOf() {
   let asked: string | null = null;
-  let since: Choice["compare"] | undefined;
+  let since = "";
   return {
     set: (id: string | null): void => {
       asked = id;
     },
     /** The measure to sort by; null for the model's order. */
-    wanted: (compare: Choice["compare"]): string | null => {
-      if (compare !== since) asked = typeof compare === "string" ? compare : null;
-      since = compare;
+    wanted: ({ compare, colour }: Choice): string | null => {
+      const isPlain = colour === "none";
+      const now = JSON.stringify([compare, isPlain]);
+      // Colours show where two measures disagree; without them the order does.
+      if (now !== since) asked = typeof compare === "string" && isPlain ? compare : null;
+      since = now;
       return asked;
     },
   };
+}
+
+/** What a click leads to: the head, and with colours the token where the two differ most. */
+function opened(thumbs: Thumbs, thumb: Thumb, choice?: Choice): Partial<Choice> {
+  const { stream } = thumbs;
+  const cell = cellAt(thumbs, thumb);
+  const head = thumb.head ?? (cell?.head == null ? null : stream.heads[cell.head]);
+  const found = { view: "flow" as const, layer: thumb.layer, heads: head === null ? null : [head] };
+  if (cell?.query == null) return found;
+  const isHidden = choice?.special === "hidden" && stream.queries.special[cell.query];
+  const shown = isHidden ? { special: "dimmed" as const } : {};
+  return { ...found, side: "query", token: cell.query, ...shown };
+}
+
+/** What is shown, and what is not although it was asked for. */
+function legendOf({ thumbs, pane, palette }: Drawn, focus: Focus | null) {
+  const phrases = thumbLegend(thumbs, pane.choice, focus, palette);
+  return thumbs.colouring ? phrases : [...phrases, ...uncoloured(pane)];
 }
 
 function focusIn(text: string): Focus | null {
@@ -147,6 +170,7 @@ function show({ node, stage, base, board, sorter }: Parts, now: Drawn): void {
   for (const [name, length] of Object.entries({ ...lengths, ...pitches })) {
     stage.style.setProperty(`--nv-${name}`, `${length}px`);
   }
+  stage.classList.toggle("nv-tiled", thumbs.colouring !== null);
   stage.style.width = `${place.width}px`;
   stage.style.height = `${place.height}px`;
   board.show(now);
@@ -159,7 +183,9 @@ function show({ node, stage, base, board, sorter }: Parts, now: Drawn): void {
 /** Everything that changes the pixels; choosing a layer or a head does not. */
 function paintedBy({ pane, thumbs, board, isSorted, palette }: Drawn): string {
   const { measure, scale, threshold, rival, stream } = thumbs;
-  const what = [pane.index, stream.name, measure.id, scale, threshold, isSorted && rival?.id];
+  const told = thumbs.colouring && [thumbs.colouring.by, rival?.id, thumbs.colouring.cells.size];
+  const sorted = isSorted && rival?.id;
+  const what = [pane.index, stream.name, measure.id, scale, threshold, sorted, told];
   return JSON.stringify([...what, board, palette.paper, density()]);
 }
 
@@ -170,11 +196,34 @@ function paint(base: HTMLCanvasElement, { thumbs, order, board, palette }: Drawn
   const width = Math.round(board.size * ratio);
   const height = Math.round(board.tall * ratio);
   const colour = heat(palette);
+  lay(context, thumbs, order, board, palette);
   order.forEach((thumb, at) => {
     const { x, y } = cornerOf(board, at);
     const pixels = pixelsOf(thumb, thumbs, { width, height }, colour);
     const picture = new ImageData(pixels, width, height);
     context.putImageData(picture, Math.round(x * ratio), Math.round(y * ratio));
+  });
+}
+
+/** Lay a coloured tile under each picture whose agreement is known. */
+function lay(
+  context: CanvasRenderingContext2D,
+  thumbs: Thumbs,
+  order: Thumb[],
+  board: Board,
+  palette: Palette,
+): void {
+  const { colouring } = thumbs;
+  if (!colouring) return;
+  const colour = wash(palette);
+  order.forEach((thumb, at) => {
+    const value = cellAt(thumbs, thumb)?.[colouring.by] ?? null;
+    if (value === null) return;
+    const { x, y, width, height } = tileOf(board, at);
+    context.fillStyle = colour(strength(colouring, value));
+    context.beginPath();
+    context.roundRect(x, y, width, height, RIM);
+    context.fill();
   });
 }
 
