@@ -19,6 +19,7 @@ from normviz.arrays import from_arrays
 from normviz.catalog import MEASURES
 from normviz.context import context
 from normviz.errors import NormvizError
+from normviz.faithful import faithfulness
 from normviz.flow import Flow
 from normviz.patterns import patterns
 from normviz.pipes import attention_flow
@@ -43,6 +44,7 @@ __all__ = [
     "attention_flow",
     "check",
     "context",
+    "faithfulness",
     "from_arrays",
     "load",
     "patterns",

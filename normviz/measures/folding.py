@@ -31,8 +31,8 @@ class Folded:
     context: Tensor
     """What the output projection was given."""
     from_output: Matrices
-    from_entered: Matrices | None
-    """None where the layer adds the two up first, so that one matrix serves for both."""
+    from_entered: Tensor | None
+    """The same for what entered; None where the layer adds both up first, and one serves."""
 
     def push(self, own: Tensor | None, other: Tensor | None) -> tuple[list[Tensor], Tensor]:
         """What changes of the layer's input do to its heads and to its output."""

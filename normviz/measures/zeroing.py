@@ -48,16 +48,17 @@ def _turned(
 ) -> Iterator[tuple[str, Float[Tensor, "query key"]]]:
     """How far each query's vector turns without each key, here and at the end."""
     call = recorded.calls[number]
-    mine = [n for n, other in enumerate(recorded.calls) if other.side == call.side]
-    keys = torch.eye(_heard(call.attended[place]).weight.shape[-1], device=call.left.device)
+    count = _heard(call.attended[place]).weight.shape[-1]
+    # Nothing, then one key after the other: all are run alike, down to how they are rounded.
+    keys = torch.eye(count + 1, device=call.left.device)[:, 1:]
     changed = mapped(lambda key: _without(call, place, key), keys, most)
     if HERE in measures:
-        yield HERE, _distance(changed, call.left)
+        yield HERE, _distance(changed)
     if AT_THE_END in measures:
-        end = mine[-1]
+        end = max(n for n, other in enumerate(recorded.calls) if other.side == call.side)
         if number != end:
             changed = mapped(lambda left: _at_end(recorded, number, end, left), changed, most)
-        yield AT_THE_END, _distance(changed, recorded.calls[end].left)
+        yield AT_THE_END, _distance(changed)
 
 
 def _without(call: Call, place: int, key: Float[Tensor, " key"]) -> Tensor:
@@ -95,11 +96,10 @@ def mapped(run: Callable[[Tensor], Tensor], given: Tensor, most: int) -> Tensor:
         return torch.stack([run(one) for one in given])
 
 
-def _distance(changed: Tensor, before: Tensor) -> Float[Tensor, "query key"]:
-    """1 - cos, as half the squared distance of unit vectors: exactly zero where nothing changed."""
-    ends = torch.nn.functional.normalize(at_least_single(before).flatten(0, -2), dim=-1)
-    turned = torch.nn.functional.normalize(at_least_single(changed).flatten(1, -2), dim=-1)
-    distance: Tensor = (turned - ends).square().sum(dim=-1) / 2
+def _distance(vectors: Tensor) -> Float[Tensor, "query key"]:
+    """How far vectors turned from the first: 1 - cos, as half the square between unit vectors."""
+    turned = torch.nn.functional.normalize(at_least_single(vectors).flatten(1, -2), dim=-1)
+    distance: Tensor = (turned[1:] - turned[0]).square().sum(dim=-1) / 2
     return distance.T
 
 
