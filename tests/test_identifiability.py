@@ -307,7 +307,7 @@ def test_the_table_has_a_row_for_each_layer_and_says_what_chance_is(seen):
     assert [line.split()[:2] for line in lines[2:8]] == [["layer", str(n)] for n in range(6)]
     cells = [100 * row.accuracy for row in seen.accuracies if row.layer == 4]
     assert lines[6].split()[2:] == [f"{cell:.1f}" for cell in cells]
-    assert lines[8].startswith("angle against distance: naive, ")
+    assert lines[8].startswith("cosine against L2: naive ")
     assert repr(seen) == str(seen)
     frame = seen.to_dataframe()
     assert list(frame.columns) == [
@@ -333,12 +333,11 @@ def test_the_angle_is_compared_with_the_distance_on_the_same_tokens():
     assert ahead[1].difference == pytest.approx(1 - found[1, "naive", "l2"])
     assert (ahead[0].sign, ahead[1].sign) == (0, 1)
     points = 50 * ahead[1].difference
-    assert result.angle == (
-        f"naive, +{points:.1f} points on average, more beyond chance in 1 of 2 layers and less in 0"
-    )
+    told = f"naive +{points:.1f} points (clearly more in 1, less in 0 of 2 layers)"
+    assert result.angle == told
     alone = study(Toy(same), probes="naive", distances="l2")
     assert alone.leads == ()
-    assert "angle" not in str(alone)
+    assert "against" not in str(alone)
 
 
 def test_the_curves_are_those_of_the_table(seen):

@@ -49,7 +49,7 @@ class Lead:
 
     @property
     def sign(self) -> int:
-        """1 or −1 where the difference is beyond two standard errors (1.96), else 0."""
+        """1 or −1 where the difference is beyond 1.96 standard errors, else 0."""
         return int(np.sign(self.difference)) if abs(self.difference) > SURE * self.error else 0
 
 
@@ -116,8 +116,11 @@ class Identifiability:
 
     @property
     def angle(self) -> str:
-        """Whether identity lives in the angle: what cosine finds, against L2, probe by probe."""
-        return "; ".join(
+        """Whether identity lives in the angle: what cosine finds beyond L2, on average over layers.
+
+        A layer counts as clear where the difference is beyond 1.96 standard errors.
+        """
+        return ", ".join(
             _told(probe, [lead for lead in self.leads if lead.probe == probe])
             for probe in dict.fromkeys(lead.probe for lead in self.leads)
         )
@@ -132,7 +135,7 @@ class Identifiability:
             row = " ".join(f"{100 * cells[layer, *column]:>13.1f}" for column in columns)
             lines.append(f"{f'layer {layer}':<15} {row}")
         counted = f"{self.texts} texts, {self.tokens:,} tokens, chance {100 * self.chance:.1f}%"
-        told = [f"angle against distance: {self.angle}"] if self.leads else []
+        told = [f"cosine against L2: {self.angle}"] if self.leads else []
         return "\n".join([f"{self.model}: {counted}", *lines, *told])
 
     __repr__ = __str__
@@ -158,7 +161,9 @@ class Identifiability:
                 *(self._curve(*names) for names in curves),
                 Series("chance", (self.chance,) * len(self.layers), faint=True),
             ),
-            finding=f"The angle against the distance: {self.angle}." if self.leads else "",
+            finding=f"Does identity live in the angle? Cosine against L2: {self.angle}."
+            if self.leads
+            else "",
         )
 
     def _curve(self, probe: str, distance: str) -> Series:
@@ -179,7 +184,5 @@ def _told(probe: str, leads: Sequence[Lead]) -> str:
     mean = 100 * float(np.mean([lead.difference for lead in leads]))
     more = sum(lead.sign > 0 for lead in leads)
     less = sum(lead.sign < 0 for lead in leads)
-    return (
-        f"{probe}, {mean:+.1f} points on average, more beyond chance in {more} of {len(leads)} "
-        f"layers and less in {less}"
-    ).replace("-", "−")
+    clearly = f"clearly more in {more}, less in {less} of {len(leads)} layers"
+    return f"{probe} {mean:+.1f} points ({clearly})".replace("-", "−")

@@ -118,8 +118,8 @@ def identifiability(
         for probe in plan.learnt:
             fold = corpus[place].fold
             tally.notes(place, states, probe, {n: ready[probe, n][fold] for n in states.layers})
-    about = {"model": loaded.name, "folds": plan.parts, "ridges": learner.ridges}
-    return tally.result(plan.probes, **about)
+    name = loaded.name if studied is loaded.model else f"{loaded.name} (encoder)"
+    return tally.result(plan.probes, model=name, folds=plan.parts, ridges=learner.ridges)
 
 
 @dataclass(frozen=True)
