@@ -5,7 +5,6 @@ Plain Python: a chart is made once, by whoever knows the numbers, and drawn by t
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from math import isfinite
 from typing import Any
 
 from normviz.errors import BadArrays
@@ -37,7 +36,7 @@ class Series:
                 "As many low and high as values are wanted, or neither.",
                 "Give low and high together.",
             )
-        if not all(isfinite(value) and 0 <= value <= 1 for row in rows for value in row):
+        if not all(0 <= value <= 1 for row in rows for value in row):
             raise BadArrays(
                 f"The curve {self.name!r} holds a number that is no share.",
                 "Shares are wanted, from 0 to 1.",

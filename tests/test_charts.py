@@ -63,10 +63,6 @@ def test_files_from_before_there_were_charts_are_read(tmp_path):
 
 def test_a_chart_that_contradicts_itself_is_not_believed(tmp_path):
     path = random_flow().with_chart(chart()).save(tmp_path / "a.normviz")
-    with pytest.raises(
-        BadFile, match="not a whole normviz file .The curve 'naive cosine' has 3 values"
-    ):
-        normviz.load(rewritten(path, _shortened))
     with pytest.raises(BadFile, match=r"not a whole normviz file \(The curve .* has 3 values"):
         normviz.load(rewritten(path, _shortened))
     with pytest.raises(BadFile, match="not a whole normviz file"):
