@@ -217,6 +217,7 @@ def test_every_kind_of_model_can_be_studied_and_comes_back_as_it_was(tiny, name)
     before = {key: value.clone() for key, value in model.state_dict().items()}
     result = study(model, mixed_texts(), epochs=2, folds=3)
     assert result.layers == (0, 1)
+    assert result.model.endswith(" (encoder)") is (name in {"t5", "bart"})
     assert len(result.accuracies) == 2 * 3 * 2
     assert result.tokens == sum(5 + at for at in range(9))
     assert accuracies(result)[0, "naive", "cosine"] > result.chance

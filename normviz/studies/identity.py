@@ -43,10 +43,11 @@ def identifiability(
 
     A probe maps the hidden state of every token (what leaves a layer) back to what entered the
     first layer, after any embedding norm. The token is found if the result is nearer to its own
-    input than to every other input vector of the same text; a tie is a miss. Each position counts,
-    special tokens too, padding does not. Where a model adds no positions to its input, all
-    occurrences of a token have one input vector and are one answer; the chance level knows it. Of
-    an encoder–decoder, the encoder is studied.
+    input than to every other input vector of the same text; a tie is a miss. (In the input itself
+    every token is found, so it has no row.) Each position counts, special tokens too, padding does
+    not. Where a model adds positions to its input, they help to tell tokens apart; where it adds
+    none, all occurrences of a token have one input vector and are one answer, and the chance level
+    knows it. Of an encoder–decoder, the encoder is studied.
 
     Probes that learn are tested on documents they have not seen, a fold at a time, and never the
     same text twice: texts with equal tokens are in one fold. What the paper calls naive is the
@@ -96,7 +97,8 @@ def identifiability(
         studied, loaded.tokenizer, given, longest=longest, folds=plan.parts, seed=seed
     )
     tally = Tally(corpus, plan.distances)
-    learner = Learner(plan.learnt, folds, sampled(corpus, most // folds, seed))
+    chosen = sampled(corpus, most // folds, seed) if "mlp" in plan.probes else []
+    learner = Learner(plan.learnt, folds, chosen)
 
     def passing() -> Iterator[tuple[int, States]]:
         """Run the model over all documents; twice, so that no state need be kept."""
