@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from normviz.axes import STREAMS, Array
 from normviz.catalog import one_of
+from normviz.charts import Chart
 from normviz.errors import UnknownName
 from normviz.receipt import Receipt
 from normviz.stream import Stream
@@ -33,6 +34,8 @@ class Flow:
     streams: Mapping[str, Stream]
     receipt: Receipt
     title: str = ""
+    charts: tuple[Chart, ...] = ()
+    """Curves over the layers that the profile view shows as well, such as those of a study."""
 
     def __post_init__(self) -> None:
         """Put the streams in their order and lock them."""
@@ -90,6 +93,11 @@ class Flow:
     def measures(self) -> tuple[str, ...]:
         """The ids of all measures held."""
         return tuple(dict.fromkeys(name for stream in self.streams.values() for name in stream))
+
+    def with_chart(self, chart: Chart) -> "Flow":
+        """The same flow with a chart for its profile view; one of the same title gives way."""
+        others = tuple(held for held in self.charts if held.title != chart.title)
+        return replace(self, charts=(*others, chart))
 
     def words(self) -> "Flow":
         """The same flow between words: added up over keys, averaged over queries."""
@@ -254,6 +262,7 @@ class Flow:
         """What is inside, and whether it adds up."""
         lines = [f"Flow of {self.receipt.model}" + (f": {self.title!r}" if self.title else "")]
         lines += [f"  {stream!r}" for stream in self.streams.values()]
+        lines += [f"  chart: {chart.title}" for chart in self.charts]
         if self.receipt.ok:
             return "\n".join([*lines, f"  {self.receipt.headline()}"])
         return "\n".join([*lines, *(f"  ✗ {failure}" for failure in self.receipt.failures)])

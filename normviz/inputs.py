@@ -173,16 +173,16 @@ def from_texts(
     limit = longest(model, tokenizer)
     for n, text in enumerate(texts):
         pair = pairs[n] if pairs is not None else None
-        row, note = _encoded(tokenizer, text, pair, limit, truncate=truncate)
+        row, note = encoded(tokenizer, text, pair, limit, truncate=truncate)
         rows.append(row)
         notes += note
-    given = _padded(rows, getattr(tokenizer, "pad_token_id", None) or 0)
+    given = padded(rows, getattr(tokenizer, "pad_token_id", None) or 0)
     check_ids(model, given["input_ids"], tokenizer)
     title = " ‖ ".join(part for part in (texts[0], pairs[0] if pairs else None) if part)
     return Prepared(model, given, tokenizer, title, tuple(notes))
 
 
-def _encoded(
+def encoded(
     tokenizer: Any, text: str, pair: str | None, limit: int | None, *, truncate: bool
 ) -> tuple[dict[str, list[int]], list[str]]:
     """One text as ids, checked for emptiness and length."""
@@ -210,7 +210,8 @@ def _encoded(
     return row, notes
 
 
-def _padded(rows: Sequence[Mapping[str, list[int]]], pad: int) -> dict[str, Tensor]:
+def padded(rows: Sequence[Mapping[str, list[int]]], pad: int) -> dict[str, Tensor]:
+    """Rows of ids as one batch, filled up on the right."""
     longest_row = max(len(row["input_ids"]) for row in rows)
     given = {}
     for name in rows[0]:

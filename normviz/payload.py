@@ -75,6 +75,7 @@ def _about(flow: Flow, precision: str) -> dict[str, Any]:
         "measures": [asdict(MEASURES[name]) for name in (*flow.measures, *_second_names(flow))],
         "streams": [_about_stream(stream, receipt) for stream in flow.streams.values()],
         "receipt": {"ok": receipt.ok, "headline": receipt.headline(), "text": text},
+        "charts": [chart.to_dict() for chart in flow.charts],
     }
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from normviz.axes import Array
 from normviz.catalog import axes_of
+from normviz.charts import Chart
 from normviz.errors import BadFile, NormvizError
 from normviz.files import atomically
 from normviz.flow import Flow
@@ -84,6 +85,7 @@ def _described(flow: Flow) -> dict[str, Any]:
             }
             for name, stream in flow.streams.items()
         },
+        "charts": [chart.to_dict() for chart in flow.charts],
     }
 
 
@@ -98,7 +100,8 @@ def load(path: str | Path) -> Flow:
                 name: _stream(archive, name, described)
                 for name, described in plain["streams"].items()
             }
-            return Flow(streams, Receipt.from_dict(plain["receipt"]), plain["title"])
+            charts = tuple(Chart.from_dict(chart) for chart in plain.get("charts", ()))
+            return Flow(streams, Receipt.from_dict(plain["receipt"]), plain["title"], charts)
     except FileNotFoundError as error:
         raise BadFile(
             f"There is no file {str(place)!r}.",

@@ -8,6 +8,7 @@ import numpy as np
 from normviz.arrays import from_arrays
 from normviz.axes import Array
 from normviz.catalog import LADDER, MEASURES
+from normviz.charts import Chart, Series
 from normviz.flow import Flow
 from normviz.receipt import LayerCheck, Receipt, RungCheck
 from normviz.stream import Layers, Stream
@@ -167,6 +168,26 @@ def carried_flow(tokens: Sequence[str] = SENTENCE, *, layers: int = 3) -> Flow:
     lengths = np.random.default_rng(3).gamma(2, 1, (layers, len(tokens), len(tokens)))
     stored["decomposition"] = Layers(lengths.astype(np.float32))
     return replace(flow, streams={"encoder": replace(encoder, stored=stored)})
+
+
+def chart() -> Chart:
+    """Two probes by two distances over four layers, with bands, and what chance would find."""
+    names = [(probe, by) for probe in ("naive", "linear") for by in ("cosine", "L2")]
+    curves = []
+    for at, (probe, by) in enumerate(names):
+        values = tuple(round(0.9 - 0.1 * at - 0.15 * layer, 3) for layer in range(4))
+        low, high = (tuple(v + step for v in values) for step in (-0.04, 0.04))
+        name = f"{probe} {by}"
+        curves.append(Series(name, values, probe, dashed=by == "L2", low=low, high=high))
+    chance = Series("chance", (0.05,) * 4, faint=True)
+    return Chart(
+        title="token identifiability",
+        about="how often a token is found",
+        label="tokens found",
+        layers=(0, 1, 2, 3),
+        series=(*curves, chance),
+        finding="The angle finds more.",
+    )
 
 
 def _products(matrices: Array) -> Array:

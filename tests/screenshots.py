@@ -14,6 +14,7 @@ from typing import Any
 
 import transformers
 from browser import chromium, opening
+from flows import chart
 from playwright.sync_api import Page
 
 import normviz
@@ -85,6 +86,7 @@ def main(folder: Path, wanted: list[str]) -> None:
             flow, tall = ask(text), ask(text, measures="all")
             looks = [(flow, *scene) for scene in scenes(flow, other)]
             looks += [(tall, *scene) for scene in ladder_scenes(tall)]
+            looks.append((tall.with_chart(chart()), "study", {"view": "profile", "layer": 2}))
             for (shown, name, choice), theme in product(looks, THEMES):
                 target = folder / f"{name}-{size}-{theme}.png"
                 if wanted and not any(word in target.name for word in wanted):

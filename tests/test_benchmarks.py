@@ -42,6 +42,19 @@ def test_the_table_of_mixing_ratios_runs_on_a_small_text(tmp_path):
     assert kept.keys() == json.loads(output.read_text()).keys()
 
 
+def test_the_table_of_identifiability_runs_on_a_small_text(tmp_path):
+    text, output = tmp_path / "text.txt", tmp_path / "identifiability.json"
+    text.write_text("\n".join(f"A cat sat on mat {n}.\nIt slept until {n}." for n in range(5)))
+    command = [sys.executable, "-W", "ignore", BENCHMARKS / "identifiability.py", text]
+    done = subprocess.run(
+        [*command, "--output", output], capture_output=True, text=True, check=True
+    )
+    assert "demo: 5 texts" in done.stdout
+    kept = json.loads((BENCHMARKS / "results" / "identifiability.json").read_text())
+    assert kept.keys() == json.loads(output.read_text()).keys()
+    assert len(kept["accuracies"]) == 6 * 3 * 2
+
+
 def test_the_kept_results_are_readable_and_name_their_machine():
     kept = json.loads((BENCHMARKS / "results" / "attention.json").read_text())
     assert set(kept["tokens"]) == {"128", "512"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flows import SENTENCE, flow_of, ladder_flow, random_flow, two_streams, wordy_flow
+from flows import SENTENCE, chart, flow_of, ladder_flow, random_flow, two_streams, wordy_flow
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -217,6 +217,7 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
             for layer in stream.layers
         ],
         "ladder": ladder,
+        "charts": pack(flow.with_chart(chart())).header["flows"][0]["charts"],
         "wordy": pack(wordy, whole=False).header["flows"][0],
         "words": [
             {"measure": measure, "layer": layer,

@@ -13,6 +13,7 @@ import normviz
 from normviz import analyze, studies
 from normviz.errors import BadInput, ModelNotFound
 from normviz.models import resolve
+from normviz.studies import ratios
 
 TEXTS = [
     "The quick brown fox slept until noon, and nobody woke it.",
@@ -56,9 +57,9 @@ def test_every_token_of_every_layer_counts_once(demo):
 def test_twelve_per_cent_are_masked_and_the_same_ones_again(demo):
     _, tokenizer = demo
     text = " ".join(["river"] * 50)
-    first, count = studies._masked(tokenizer, text, 0.12, 128, random.Random(0))
-    second, _ = studies._masked(tokenizer, text, 0.12, 128, random.Random(0))
-    other, _ = studies._masked(tokenizer, text, 0.12, 128, random.Random(1))
+    first, count = ratios._masked(tokenizer, text, 0.12, 128, random.Random(0))
+    second, _ = ratios._masked(tokenizer, text, 0.12, 128, random.Random(0))
+    other, _ = ratios._masked(tokenizer, text, 0.12, 128, random.Random(1))
     ids = first["input_ids"][0].tolist()
     assert count == 6
     assert ids.count(tokenizer.mask_token_id) == 6
@@ -68,9 +69,9 @@ def test_twelve_per_cent_are_masked_and_the_same_ones_again(demo):
     assert ids != other["input_ids"][0].tolist()
     expected = sorted(random.Random(0).sample(list(range(1, 51)), 6))
     assert [n for n, one in enumerate(ids) if one == tokenizer.mask_token_id] == expected
-    _, one = studies._masked(tokenizer, "Yes.", 0.12, 128, random.Random(0))
+    _, one = ratios._masked(tokenizer, "Yes.", 0.12, 128, random.Random(0))
     assert one == 1
-    _, none = studies._masked(tokenizer, "", 0.12, 128, random.Random(0))
+    _, none = ratios._masked(tokenizer, "", 0.12, 128, random.Random(0))
     assert none == 0
 
 

@@ -1,4 +1,4 @@
-/** Where the axes, curves, labels and points of the two charts go, in pixels. */
+/** Where the axes, curves, labels and points of the charts go, in pixels. */
 
 import { most } from "./derive";
 import type { Curve, Lines } from "./profile";
@@ -51,18 +51,18 @@ export interface CurveChart {
 }
 
 /** Curves, each with its name at the right end. */
-export function curveChart({ stream, curves }: Lines, width: number, height: number): CurveChart {
+export function curveChart({ layers, curves }: Lines, width: number, height: number): CurveChart {
   const texts = curves.map(({ name }) => name);
   const longest = most(texts.map(({ length }) => length)) * LETTER;
   const place = frame(width, height, Math.min(width * 0.48, LEADER + longest));
-  const xs = placesOf(stream.layers, place);
+  const xs = placesOf(layers, place);
   const y = (share: number) => place.bottom - share * (place.bottom - place.top);
   const ends = curves.map(({ shares }) => y(shares.at(-1) ?? 0));
   const heights = spread(ends, PITCH, place.top, place.bottom);
   const labels = curves.map((curve, at) => {
     return { curve, text: texts[at], y: heights[at], end: ends[at] };
   });
-  return { frame: place, xs, y, numbered: numbered(stream.layers, xs), labels };
+  return { frame: place, xs, y, numbered: numbered(layers, xs), labels };
 }
 
 /** The places of layers, as far apart as their numbers are. */

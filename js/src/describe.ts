@@ -9,17 +9,23 @@ import { type Picture, peakOf, rowIn } from "./picture";
 import { number, percent } from "./scales";
 import type { Signed } from "./signed";
 
-/** What the readout shows. */
-export interface Description {
-  sentence: string;
-  /** What else there is to say, a sentence each. */
-  notes?: string[];
+export interface Table {
   caption: string;
   columns: string[];
   rows: Cell[][];
-  /** A second table below the first. */
-  also?: { caption: string; columns: string[]; rows: Cell[][] };
 }
+
+/** What the readout shows. */
+export interface Description extends Table {
+  sentence: string;
+  /** What else there is to say, a sentence each. */
+  notes?: string[];
+  /** Further tables below the first. */
+  also?: Table[];
+}
+
+/** What one picture adds to the description of another. */
+export type Aside = Required<Pick<Description, "notes" | "also">>;
 
 /** What stands in a table. */
 export type Cell = string | Signed;

@@ -39,16 +39,22 @@ export function kindsOf(ids: string[], palette: Palette): Kind[] {
 }
 
 function kind(id: string, { name, hue, shape }: (typeof KNOWN)[string], palette: Palette): Kind {
-  const isDark = contrast(palette.paper, "#000000") < 4.5;
-  const lightness = isDark ? 0.76 : 0.53;
-  const colour =
-    hue === null ? oklch(isDark ? 0.7 : 0.56, 0.012, 255) : oklch(lightness, 0.16, hue);
+  const colour = hue === null ? plainColour(palette) : hueColour(hue, palette);
   return { id, name: name ?? id, colour, shape };
+}
+
+/** A hue as a curve or a mark can have it on this paper. */
+export function hueColour(hue: number, palette: Palette): string {
+  return oklch(isDark(palette) ? 0.76 : 0.53, 0.16, hue);
 }
 
 /** The colour of what does not stand out. */
 export function plainColour(palette: Palette): string {
-  return kind("", { hue: null, shape: "circle" }, palette).colour;
+  return oklch(isDark(palette) ? 0.7 : 0.56, 0.012, 255);
+}
+
+function isDark({ paper }: Palette): boolean {
+  return contrast(paper, "#000000") < 4.5;
 }
 
 /** The kinds whose tokens are all special. */

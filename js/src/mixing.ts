@@ -1,15 +1,16 @@
 /** How much of a token's vector comes from other tokens, rung by rung and layer by layer. */
 
 import { total } from "./derive";
-import { type Description, quoted } from "./describe";
+import { type Aside, quoted } from "./describe";
 import { plainColour, SHAPES } from "./kinds";
 import { LADDER, vectorOf } from "./ladder";
-import type { Focus, Measure, Tokens } from "./model";
+import type { Focus, Measure, Stream, Tokens } from "./model";
 import { measureOf, type Pane } from "./pane";
 import type { Curve, Lines } from "./profile";
 import { headColour, type Palette, percent } from "./scales";
 
 export interface Mixing extends Lines {
+  stream: Stream;
   queries: Tokens;
   /** The measure that is chosen, where it is a rung with a curve; else the highest rung. */
   told: Measure;
@@ -40,6 +41,7 @@ export function mixingOf(pane: Pane, palette: Palette): Mixing | null | undefine
   const highest = rungs[rungs.length - 1];
   return {
     stream,
+    layers: stream.layers,
     queries: stream.queries,
     told: rungs.includes(measure.id) ? measure : measureOf(flow, highest),
     title: "mixing ratio: share from other tokens",
@@ -53,7 +55,7 @@ export function mixingOf(pane: Pane, palette: Palette): Mixing | null | undefine
       const { label } = measureOf(flow, id);
       const shares = values[at].map((layer) => meanOf(layer, isIn));
       const kind = { id, name: label, colour, shape };
-      return { kind, name: label, measure: measureOf(flow, id), isOther: false, isChosen, shares };
+      return { kind, name: label, isOther: false, isChosen, shares };
     }),
   };
 }
@@ -63,10 +65,10 @@ export function describeMixing(
   { stream, queries, told, curves, values, count }: Mixing,
   layer: number,
   focus: Focus | null,
-): Pick<Description, "notes" | "also"> {
+): Aside {
   const at = stream.layers.indexOf(layer);
   const own = focus?.side === "query" ? focus.token : null;
-  const rung = curves.findIndex(({ measure }) => measure.id === told.id);
+  const rung = curves.findIndex(({ kind }) => kind.id === told.id);
   const name = own === null ? "" : quoted(queries.pieces[own]);
   const aside = own === null ? "" : `; of ${name} ${percent(values[rung][at][own])}`;
   return {
@@ -74,16 +76,18 @@ export function describeMixing(
       `In layer ${layer}, ${percent(curves[rung].shares[at])} of ${vectorOf(told.id)} ` +
         `comes from other tokens (mixing ratio${aside}).`,
     ],
-    also: {
-      caption: `Layer ${layer}: mixing ratio, mean over ${count} tokens`,
-      columns: ["", "rung", "mean", ...(own === null ? [] : [name])],
-      rows: curves.map(({ name: label, shares }, place) => [
-        String(place + 1),
-        label,
-        percent(shares[at]),
-        ...(own === null ? [] : [percent(values[place][at][own])]),
-      ]),
-    },
+    also: [
+      {
+        caption: `Layer ${layer}: mixing ratio, mean over ${count} tokens`,
+        columns: ["", "rung", "mean", ...(own === null ? [] : [name])],
+        rows: curves.map(({ name: label, shares }, place) => [
+          String(place + 1),
+          label,
+          percent(shares[at]),
+          ...(own === null ? [] : [percent(values[place][at][own])]),
+        ]),
+      },
+    ],
   };
 }
 

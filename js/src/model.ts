@@ -124,6 +124,31 @@ export interface Receipt {
   text: string;
 }
 
+/** One curve of a chart: a share for each layer, and perhaps the bounds it may lie between. */
+export interface Series {
+  name: string;
+  values: number[];
+  /** Curves of one group have one hue; empty where a curve is a group of its own. */
+  group: string;
+  dashed: boolean;
+  /** Whether it only says what the others are to be measured against. */
+  faint: boolean;
+  low: number[] | null;
+  high: number[] | null;
+}
+
+/** Curves over the layers that come with a flow, such as those of a study. */
+export interface Chart {
+  title: string;
+  /** What is drawn, and what is to be seen, in a sentence each; the second may be empty. */
+  about: string;
+  finding: string;
+  /** What the upright axis shows. */
+  label: string;
+  layers: number[];
+  series: Series[];
+}
+
 /** All of a flow but its numbers. */
 export interface Flow {
   title: string;
@@ -133,6 +158,7 @@ export interface Flow {
   measures: Measure[];
   streams: Stream[];
   receipt: Receipt;
+  charts?: Chart[];
 }
 
 /** For each token the one that stands for it in the other text, both ways. */

@@ -5,22 +5,24 @@ import type { Choice, Measure, Stream } from "./model";
 import { measureOf, type Pane } from "./pane";
 import type { Palette } from "./scales";
 
-/** One share, by layer: of a kind of token in a measure, or of what a rung mixes in. */
+/** One share, by layer: of a kind of token in a measure, of what a rung mixes in, of a study. */
 export interface Curve {
   kind: Kind;
   /** What stands at its end. */
   name: string;
-  measure: Measure;
-  /** Whether it is the measure that is compared with. */
+  /** Whether it is what another is compared with. */
   isOther: boolean;
-  /** Whether it stands out among its like. */
+  /** Whether it stands out among its like, or stays behind them. */
   isChosen?: boolean;
+  isFaint?: boolean;
   shares: number[];
+  /** Between which shares the truth may lie. */
+  band?: { low: number[]; high: number[] };
 }
 
 /** Curves over the layers, and what their height is. */
 export interface Lines {
-  stream: Stream;
+  layers: number[];
   curves: Curve[];
   /** What the upright axis shows. */
   title: string;
@@ -29,6 +31,8 @@ export interface Lines {
 }
 
 export interface Profile extends Lines {
+  stream: Stream;
+  curves: (Curve & { measure: Measure })[];
   choice: Choice;
   measures: Measure[];
   kinds: Kind[];
@@ -59,6 +63,7 @@ export function profileOf(pane: Pane, palette: Palette): Profile | null {
   const takes = pane.measure.axes.includes("query");
   return {
     stream,
+    layers: stream.layers,
     choice,
     measures,
     kinds,

@@ -1,9 +1,10 @@
-/** The two charts in words: a sentence, a table, a legend. */
+/** The charts in words: a sentence, tables, a legend. */
 
+import { chartLines, describeChart } from "./charts";
 import { rank } from "./derive";
 import { type Description, quoted } from "./describe";
 import { describeMixing, type Mixing, mixingLines } from "./mixing";
-import type { Focus } from "./model";
+import type { Chart, Focus } from "./model";
 import { type Profile, shareAt } from "./profile";
 import { number, percent } from "./scales";
 import { type Point, rowIn, type Scatter } from "./scatter";
@@ -17,11 +18,20 @@ export function describeProfile(
   focus: Focus | null,
   { layer, isPointed }: { layer: number; isPointed: boolean },
   mixing: Mixing | null = null,
+  charts: Chart[] = [],
 ): Description {
   const row = scatter && !isPointed ? rowIn(scatter, focus) : null;
   const found =
     scatter && row !== null ? describeToken(scatter, row) : describeLayer(profile, layer);
-  return mixing ? { ...found, ...describeMixing(mixing, layer, focus) } : found;
+  const asides = [
+    ...(mixing ? [describeMixing(mixing, layer, focus)] : []),
+    ...charts.map((chart) => describeChart(chart, layer)),
+  ];
+  return {
+    ...found,
+    notes: asides.flatMap(({ notes }) => notes),
+    also: asides.flatMap(({ also }) => also),
+  };
 }
 
 function describeLayer(profile: Profile, layer: number): Description {
@@ -113,6 +123,7 @@ export function profileLines(
   scatter: Scatter | null,
   focus: Focus | null,
   mixing: Mixing | null = null,
+  charts: Chart[] = [],
 ): string[] {
   const { measures, hidden, choice } = profile;
   const [first, second] = measures.map(({ label }) => label);
@@ -125,6 +136,7 @@ export function profileLines(
       : []),
     ...(scatter ? pointLines(scatter, focus) : []),
     ...(mixing ? mixingLines(mixing) : []),
+    ...charts.flatMap(chartLines),
     ...(choice.words ? ["curves count pieces, points words: α added, ‖f(x)‖ averaged"] : []),
   ];
 }

@@ -1,6 +1,6 @@
 /** The picture as text: a sentence that is read aloud when it changes, and a table. */
 
-import type { Cell, Description } from "./describe";
+import type { Cell, Description, Table } from "./describe";
 import { element } from "./dom";
 import { signedCell } from "./signed";
 
@@ -19,13 +19,13 @@ export function readout(): Readout {
     ]);
     const ranks = changes ? [element("p", { class: "nv-changes" }, changes)] : [];
     spoken.replaceChildren(...sentences, ...ranks);
-    const all = descriptions.flatMap((one) => (one.also ? [one, one.also] : [one]));
+    const all = descriptions.flatMap((one) => [one, ...(one.also ?? [])]);
     tables.replaceChildren(...all.map(table));
   };
   return { node: element("aside", { class: "nv-readout" }, spoken, tables), show };
 }
 
-function table({ caption, columns, rows }: NonNullable<Description["also"]>): HTMLElement {
+function table({ caption, columns, rows }: Table): HTMLElement {
   const titles = columns.map((title) => element("th", { scope: "col" }, title));
   const head = element("thead", {}, element("tr", {}, ...titles));
   const body = element("tbody", {}, ...rows.map(line));

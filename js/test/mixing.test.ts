@@ -86,21 +86,21 @@ describe("the mixing ratio in words", () => {
     expect(describeMixing(mixing({ measure: "attention-block" }), 1, null).notes).toEqual([
       `In layer 1, ${share} of a token's vector after the residual comes from other tokens (mixing ratio).`,
     ]);
-    expect(describeMixing(mixing(), 1, null).notes?.[0]).toContain("after the second residual");
+    expect(describeMixing(mixing(), 1, null).notes[0]).toContain("after the second residual");
   });
 
   test("is also that of the token that is pinned", () => {
     const { notes, also } = describeMixing(mixing(), 0, { side: "query", token: 2 });
     const own = percent(ratios("feed-forward-residual", 0)[2]);
-    expect(notes?.[0]).toContain(`(mixing ratio; of ‘animal’ ${own})`);
-    expect(also?.columns).toEqual(["", "rung", "mean", "‘animal’"]);
-    expect(also?.rows[3]).toHaveLength(4);
+    expect(notes[0]).toContain(`(mixing ratio; of ‘animal’ ${own})`);
+    expect(also[0].columns).toEqual(["", "rung", "mean", "‘animal’"]);
+    expect(also[0].rows[3]).toHaveLength(4);
   });
 
   test("is a table of all rungs", () => {
     const { also } = describeMixing(mixing(), 0, null);
-    expect(also?.caption).toBe("Layer 0: mixing ratio, mean over 3 tokens");
-    expect(also?.rows.map(([, label]) => label)).toEqual(mixing().curves.map(({ name }) => name));
+    expect(also[0].caption).toBe("Layer 0: mixing ratio, mean over 3 tokens");
+    expect(also[0].rows.map(([, label]) => label)).toEqual(mixing().curves.map(({ name }) => name));
   });
 
   test("stands below what the profile says of the layer", () => {
@@ -110,7 +110,7 @@ describe("the mixing ratio in words", () => {
     const { sentence, notes, also } = describeProfile(profile, null, null, at, mixing());
     expect(sentence).toContain("Layer 0:");
     expect(notes).toHaveLength(1);
-    expect(also?.rows).toHaveLength(4);
+    expect(also?.[0].rows).toHaveLength(4);
     expect(profileLines(profile, null, null, mixing()).at(-1)).toContain("mean over 3 tokens");
   });
 });

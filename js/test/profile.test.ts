@@ -105,7 +105,7 @@ describe("the curves", () => {
   });
 
   test("stand at the model's own numbers", () => {
-    const wide: Profile = { ...profile(), stream: { ...STREAM, layers: [0, 1, 4] } };
+    const wide: Profile = { ...profile(), layers: [0, 1, 4] };
     const { xs } = curveChart(wide, 400, 300);
     expect((xs[2] - xs[0]) / (xs[1] - xs[0])).toBeCloseTo(4);
     expect(layerAt(xs, xs[1] + 5)).toBe(1);
@@ -114,10 +114,10 @@ describe("the curves", () => {
 
   test("number as many layers as fit", () => {
     const layers = Array.from({ length: 48 }, (_, layer) => layer);
-    const deep: Profile = { ...profile(), stream: { ...STREAM, layers } };
+    const deep: Profile = { ...profile(), layers };
     expect(curveChart(deep, 400, 300).numbered).toEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45]);
     expect(curveChart(profile(), 400, 300).numbered).toEqual([1, 4]);
-    const one: Profile = { ...profile(), stream: { ...STREAM, layers: [7] } };
+    const one: Profile = { ...profile(), layers: [7] };
     expect(curveChart(one, 400, 300).numbered).toEqual([7]);
   });
 });

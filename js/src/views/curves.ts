@@ -1,4 +1,4 @@
-/** The share of each kind of token, layer by layer, as curves with their names at the end. */
+/** Shares, layer by layer, as curves with their names at the end. */
 
 import { type CurveChart, curveChart, type Label, LEADER, layerAt, PITCH } from "../chartlayout";
 import { element } from "../dom";
@@ -27,7 +27,7 @@ export function curves(use: Use, signal: AbortSignal) {
     if (!now) return null;
     const x = event.clientX - picture.getBoundingClientRect().left;
     const { left, right } = now.chart.frame;
-    return x < left || x > right + 4 ? null : now.lines.stream.layers[layerAt(now.chart.xs, x)];
+    return x < left || x > right + 4 ? null : now.lines.layers[layerAt(now.chart.xs, x)];
   };
   const clicked = (event: MouseEvent): void => {
     const layer = under(event);
@@ -49,7 +49,9 @@ export function curves(use: Use, signal: AbortSignal) {
       group.classList.toggle("nv-dim", kind !== null && group.dataset.kind !== kind);
     }
     picture.querySelector(".nv-values")?.remove();
-    if (now && layer !== null) picture.append(valuesAt(now.lines, now.chart, layer));
+    if (now && layer !== null && now.lines.layers.includes(layer)) {
+      picture.append(valuesAt(now.lines, now.chart, layer));
+    }
   };
   return { node, show, mark };
 }
@@ -57,20 +59,22 @@ export function curves(use: Use, signal: AbortSignal) {
 function drawn(lines: Lines, chart: CurveChart, layer: number): SVGElement[] {
   const { xs, labels } = chart;
   const { top, bottom } = chart.frame;
-  const at = xs[lines.stream.layers.indexOf(layer)];
-  const here = svg("line", { class: "nv-here", x1: at, x2: at, y1: top, y2: bottom });
+  const here = xs
+    .filter((_, at) => lines.layers[at] === layer)
+    .map((x) => svg("line", { class: "nv-here", x1: x, x2: x, y1: top, y2: bottom }));
   // The compared curves lie below, so that what is chosen is in front.
   const back = [...lines.curves].reverse();
-  const order = [...back.filter((c) => !c.isChosen), ...back.filter((c) => c.isChosen)];
+  const depth = ({ isFaint, isChosen }: Curve) => (isFaint ? 0 : isChosen ? 2 : 1);
+  const order = back.sort((one, other) => depth(one) - depth(other));
   return [
     axes(lines, chart, layer),
-    here,
+    ...here,
     ...order.map((curve) => line(curve, chart)),
     ...labels.map((label) => named(label, chart)),
   ];
 }
 
-function axes({ stream, title }: Lines, chart: CurveChart, layer: number): SVGElement {
+function axes({ layers, title }: Lines, chart: CurveChart, layer: number): SVGElement {
   const { left, right, top, bottom, height } = chart.frame;
   const group = svg("g", { class: "nv-axes" });
   group.append(svg("text", { x: 0, y: top - 14 }, title));
@@ -81,7 +85,7 @@ function axes({ stream, title }: Lines, chart: CurveChart, layer: number): SVGEl
       svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, `${share * 100}%`),
     );
   }
-  stream.layers.forEach((number, index) => {
+  layers.forEach((number, index) => {
     if (number !== layer && !chart.numbered.includes(number)) return;
     const attributes = { x: chart.xs[index], y: bottom + 16, "text-anchor": "middle" };
     const text = svg("text", attributes, String(number));
@@ -92,18 +96,29 @@ function axes({ stream, title }: Lines, chart: CurveChart, layer: number): SVGEl
   return group;
 }
 
-function line({ kind, shares, isOther, isChosen }: Curve, { xs, y }: CurveChart): SVGElement {
-  const places = shares.map((share, at) => `${xs[at].toFixed(1)} ${y(share).toFixed(1)}`);
+function line(curve: Curve, { xs, y }: CurveChart): SVGElement {
+  const { kind, shares, isOther, isChosen, isFaint, band } = curve;
+  const places = (row: number[]) =>
+    row.map((share, at) => `${xs[at].toFixed(1)} ${y(share).toFixed(1)}`);
+  const around = band ? [...places(band.low), ...places(band.high).reverse()] : [];
   const path = svg("path", {
     class: "nv-line",
-    d: `M${places.join("L")}`,
+    d: `M${places(shares).join("L")}`,
     stroke: kind.colour,
     ...(isOther ? { "stroke-dasharray": DASHES } : {}),
   });
   const size = xs.length > 14 ? SMALL : MARK;
   const marks = shares.map((share, at) => mark(kind, isOther, xs[at], y(share), size));
-  const style = isChosen ? "nv-curve nv-chosen" : "nv-curve";
-  return svg("g", { class: style, "data-kind": kind.id }, path, ...marks);
+  const style = `nv-curve${isChosen ? " nv-chosen" : ""}${isFaint ? " nv-faint" : ""}`;
+  return svg(
+    "g",
+    { class: style, "data-kind": kind.id },
+    ...(band
+      ? [svg("path", { class: "nv-band", d: `M${around.join("L")}Z`, fill: kind.colour })]
+      : []),
+    path,
+    ...(isFaint ? [] : marks),
+  );
 }
 
 /** A kind's mark; hollow for the measure that is compared with. */
@@ -123,15 +138,15 @@ function named({ curve, text, y, end }: Label, { xs, frame }: CurveChart): SVGEl
     class: "nv-leader",
     d: `M${from} ${end}L${frame.right + 2} ${y}L${to - 4} ${y}`,
   });
-  const sign = mark(curve.kind, curve.isOther, to + 1, y, MARK);
+  const sign = curve.isFaint ? [] : [mark(curve.kind, curve.isOther, to + 1, y, MARK)];
   const words = svg("text", { x: to + 9, y: y + 4 }, text);
-  const style = curve.isChosen ? "nv-name nv-chosen" : "nv-name";
-  return svg("g", { class: style, "data-kind": curve.kind.id }, leader, sign, words);
+  const style = `nv-name${curve.isChosen ? " nv-chosen" : ""}${curve.isFaint ? " nv-faint" : ""}`;
+  return svg("g", { class: style, "data-kind": curve.kind.id }, leader, ...sign, words);
 }
 
 /** A line at the layer under the pointer, with the numbers of all curves. */
-function valuesAt({ stream, curves }: Lines, chart: CurveChart, layer: number): SVGElement {
-  const index = stream.layers.indexOf(layer);
+function valuesAt({ layers, curves }: Lines, chart: CurveChart, layer: number): SVGElement {
+  const index = layers.indexOf(layer);
   const x = chart.xs[index];
   const { top, bottom, left, right } = chart.frame;
   const isLeft = x < (left + right) / 2;

@@ -1,9 +1,10 @@
-/** Who is read from, layer by layer, and whether those who get much have much to give. */
+/** Who is read from, layer by layer; whether those who get much have much to give; and charts. */
 
+import { chartCurves } from "../charts";
 import { element } from "../dom";
 import { kindsOf } from "../kinds";
 import { type Mixing, mixingOf } from "../mixing";
-import type { Focus } from "../model";
+import type { Chart, Focus } from "../model";
 import type { Pane } from "../pane";
 import { type Profile, profileOf } from "../profile";
 import { describeProfile, profileLines } from "../profilewords";
@@ -25,19 +26,27 @@ interface Drawn {
   profile: Profile;
   scatter: Scatter | null;
   mixing: Mixing | null;
+  /** What comes with the flow, such as the result of a study. */
+  more: Chart[];
 }
 
 export function profileView(hand: Hand, signal: AbortSignal): View {
   let now: Drawn | null = null;
   let pointed: number | null = null;
   let focused: Focus | null = null;
+  // A chart that comes with a flow may have layers that the flow does not hold.
+  const isHeld = (layer: number) => now?.pane.stream.layers.includes(layer) ?? false;
   const point = (layer: number | null): void => {
-    if (layer === pointed) return;
-    pointed = layer;
+    const found = layer !== null && isHeld(layer) ? layer : null;
+    if (found === pointed) return;
+    pointed = found;
     hand.tell?.();
   };
-  const charts = build({ point, choose: (layer) => hand.choose({ layer }) }, hand, signal);
-  const { node, left, right, below } = charts;
+  const choose = (layer: number): void => {
+    if (isHeld(layer)) hand.choose({ layer });
+  };
+  const charts = build({ point, choose }, hand, signal);
+  const { node, left, right, below, further } = charts;
 
   const draw = (pane: Pane, palette: Palette): boolean => {
     const found = gathered(pane, palette);
@@ -51,17 +60,19 @@ export function profileView(hand: Hand, signal: AbortSignal): View {
     if (!now) return;
     left.mark(kindIn(now, focus), pointed);
     if (now.mixing) below.mark(null, pointed);
+    for (const panel of further) panel.mark(null, pointed);
     right.mark(now.scatter && rowIn(now.scatter, focus));
   };
   return {
     node,
     draw,
     highlight,
-    legend: () => (now ? profileLines(now.profile, now.scatter, focused, now.mixing) : []),
+    legend: () =>
+      now ? profileLines(now.profile, now.scatter, focused, now.mixing, now.more) : [],
     describe: (focus) => {
       if (!now) throw new Error("Nothing has been drawn yet.");
       const at = { layer: pointed ?? now.pane.layer, isPointed: pointed !== null };
-      return describeProfile(now.profile, now.scatter, focus, at, now.mixing);
+      return describeProfile(now.profile, now.scatter, focus, at, now.mixing, now.more);
     },
   };
 }
@@ -73,18 +84,33 @@ function build(use: Use, hand: Hand, signal: AbortSignal) {
   const right = points(hand, signal);
   const node = element("div", { class: "nv-profile" }, left.node, right.node);
   below.node.classList.add("nv-mixing");
-  return { node, left, right, below };
+  const further: ReturnType<typeof curves>[] = [];
+  /** As many further panels as there are charts, in their order behind the others. */
+  const make = (count: number): void => {
+    while (further.length > count) further.pop()?.node.remove();
+    while (further.length < count) further.push(curves(use, signal));
+    for (const panel of further) {
+      panel.node.classList.add("nv-further");
+      node.append(panel.node);
+    }
+  };
+  return { node, left, right, below, further, make };
 }
 
 /** Draw every chart that there are numbers for. */
-function show({ node, left, right, below }: Charts, drawn: Drawn, palette: Palette): void {
-  const { pane, profile, scatter, mixing } = drawn;
+function show(charts: Charts, drawn: Drawn, palette: Palette): void {
+  const { node, left, right, below, further, make } = charts;
+  const { pane, profile, scatter, mixing, more } = drawn;
   const { width, isWide } = roomIn(node);
   node.classList.toggle("nv-wide", isWide);
   left.show(profile, pane.layer, width, HEIGHT);
   if (mixing) node.append(below.node);
   else below.node.remove();
   if (mixing) below.show(mixing, pane.layer, width, LOW);
+  make(more.length);
+  more.forEach((chart, at) => {
+    further[at].show(chartCurves(chart, palette), pane.layer, width, LOW);
+  });
   const kinds = kindsOf([...new Set(pane.stream.keys.categories)], palette);
   if (scatter) right.show(scatter, kinds, width, HEIGHT);
   else right.excuse(whyNone(pane) ?? "");
@@ -97,7 +123,7 @@ function gathered(pane: Pane, palette: Palette): Drawn | null {
   const isNone = whyNone(pane) !== null;
   const scatter = isNone ? null : scatterOf(pane);
   if (mixing === undefined || !profile || !(isNone || scatter)) return null;
-  return { pane, profile, scatter, mixing };
+  return { pane, profile, scatter, mixing, more: pane.flow.charts ?? [] };
 }
 
 /** How wide each chart may be. */

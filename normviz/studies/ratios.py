@@ -1,4 +1,4 @@
-"""Experiments of papers, over many texts."""
+"""Mixing ratios over many texts, as in Table 2 of Kobayashi et al. 2021."""
 
 import random
 from collections.abc import Iterable, Mapping
@@ -13,6 +13,7 @@ from normviz.errors import BadInput
 from normviz.models import resolve
 from normviz.packages import needed
 from normviz.progress import counting
+from normviz.studies.corpus import Text, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +78,7 @@ class Mixing:
 
 def mixing(
     model: Any,
-    texts: Iterable[str | tuple[str, str]],
+    texts: Iterable[Text],
     *,
     tokenizer: Any = None,
     masked: Any = 0.12,
@@ -108,12 +109,7 @@ def mixing(
     dtype
         The precision to run in.
     """
-    if isinstance(texts, str):
-        raise BadInput(
-            "The texts are one string.",
-            "A list of texts is wanted.",
-            "Write mixing(model, [text]).",
-        )
+    given = listed(texts, "mixing")
     if not (isinstance(masked, int | float) and 0 <= masked <= 1):
         raise BadInput(
             f"masked is {masked!r}.",
@@ -124,7 +120,6 @@ def mixing(
     draw = random.Random(seed)  # noqa: S311 (the paper's own choice, and no secret)
     found: dict[str, list[np.ndarray]] = {name: [] for name in PAPER}
     replaced = 0
-    given = list(texts)
     measures = ["weight", *(rung for rung in PAPER.values() if rung.startswith("attention"))]
     with counting("texts", len(given)) as step:
         for text in given:
@@ -139,8 +134,6 @@ def mixing(
 
 def _tabulated(model: str, found: Mapping[str, list[np.ndarray]], masked: int) -> Mixing:
     counts = [ratios.shape[1] for ratios in found["ATTN-W"]]
-    if not counts:
-        raise BadInput("There are no texts.", "At least one is wanted.", "Give a list of texts.")
     pooled = {
         name: np.concatenate([r.ravel() for r in ratios]).astype(np.float64)
         for name, ratios in found.items()
@@ -153,7 +146,7 @@ def _tabulated(model: str, found: Mapping[str, list[np.ndarray]], masked: int) -
 
 
 def _masked(
-    tokenizer: Any, text: str | tuple[str, str], share: float, longest: int, draw: random.Random
+    tokenizer: Any, text: Text, share: float, longest: int, draw: random.Random
 ) -> tuple[dict[str, Any], int]:
     """The model's inputs with some tokens replaced by the mask, and how many."""
     if tokenizer is None or (share and getattr(tokenizer, "mask_token_id", None) is None):

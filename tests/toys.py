@@ -1,0 +1,80 @@
+"""A model and a tokenizer that do exactly what a test says, for studies over many texts."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+MODEL = 16
+WORDS = 600
+
+
+class NoAttention(nn.Module):
+    """What makes a module a layer: an attention inside. This one attends to nothing."""
+
+
+class Layer(nn.Module):
+    """A layer that does to its input, and to the ids behind it, what it was told."""
+
+    def __init__(self, act: Callable[[Tensor, Tensor], Tensor]) -> None:
+        super().__init__()
+        self.attention = NoAttention()
+        self.act = act
+
+    def forward(self, hidden: Tensor, ids: Tensor) -> Tensor:
+        return self.act(hidden, ids)
+
+
+class Toy(nn.Module):
+    """Random input vectors, one for each id, and layers of one's own; no positions."""
+
+    def __init__(self, *acts: Callable[[Tensor, Tensor], Tensor], seed: int = 0) -> None:
+        super().__init__()
+        self.table = table(seed)
+        self.layers = nn.ModuleList(Layer(act) for act in acts)
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        hidden = self.table[input_ids]
+        for layer in self.layers:
+            hidden = layer(hidden, input_ids)
+        return hidden
+
+
+def table(seed: int) -> Tensor:
+    """A random vector for each id."""
+    chance = torch.Generator().manual_seed(seed)
+    return torch.randn(WORDS, MODEL, generator=chance, dtype=torch.float64)
+
+
+def same(hidden: Tensor, ids: Tensor) -> Tensor:
+    """A layer that does nothing."""
+    return hidden
+
+
+class Numbers:
+    """A tokenizer for texts that are ids already: `"5 17 3"`; 0 is padding."""
+
+    pad_token_id = 0
+    all_special_ids = (0,)
+
+    def __call__(
+        self, text: str, text_pair: str | None = None, max_length: int | None = None, **_: Any
+    ) -> dict[str, list[int]]:
+        both = f"{text} {text_pair or ''}"
+        return {"input_ids": [int(word) for word in both.split()][:max_length]}
+
+
+def texts(documents: int = 12, tokens: int = 20) -> list[str]:
+    """Documents that have no id in common, and no id twice."""
+    every = range(1, documents * tokens + 1)
+    return [" ".join(map(str, every[at::documents])) for at in range(documents)]
+
+
+def mixed_texts(documents: int = 9, words: int = 90) -> list[str]:
+    """Documents of different lengths that share their words, some of them twice in one."""
+    chance = torch.Generator().manual_seed(3)
+    return [
+        " ".join(map(str, torch.randint(3, words, (5 + at,), generator=chance).tolist()))
+        for at in range(documents)
+    ]
