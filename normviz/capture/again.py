@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from normviz.capture.calls import Call, Recorded, only_here, vectors_of
+from normviz.capture.calls import Call, Recorded, hook, vectors_of
 
 Change = Callable[[int, Tensor], Tensor]
 """What to put in the place of a tensor at a layer's attention of that number."""
@@ -99,13 +99,13 @@ def pass_again(
     again = _Pass(recorded, place, vectors, until)
     with ExitStack() as stack, suppress(_Enough):
         for layer in {call.layer: None for call in recorded.calls}:
-            _hook(stack, layer.register_forward_pre_hook, again.enter, with_kwargs=True)
-            _hook(stack, layer.register_forward_hook, again.leave, with_kwargs=True)
+            hook(stack, layer.register_forward_pre_hook, again.enter, with_kwargs=True)
+            hook(stack, layer.register_forward_hook, again.leave, with_kwargs=True)
         for module in {one.projection: None for call in recorded.calls for one in call.attended}:
-            _hook(stack, module.register_forward_pre_hook, again.project)
+            hook(stack, module.register_forward_pre_hook, again.project)
         if place.kind == "norm":
             norm = recorded.norms[recorded.calls[place.number].side].module
-            _hook(stack, norm.register_forward_pre_hook, again.norm)
+            hook(stack, norm.register_forward_pre_hook, again.norm)
         recorded.model(**recorded.inputs)
     return again.seen
 
@@ -140,8 +140,8 @@ def layer_again(
     left = None
     with ExitStack() as stack, suppress(_Enough):
         for projection in numbers:
-            _hook(stack, projection.register_forward_pre_hook, before)
-            _hook(stack, projection.register_forward_hook, after)
+            hook(stack, projection.register_forward_pre_hook, before)
+            hook(stack, projection.register_forward_hook, after)
         given = _given(call, entered, read)
         left = vectors_of(call.layer(*given.args[1:], **given.kwargs))
     return contexts, left
@@ -154,9 +154,3 @@ def _given(call: Call, entered: Tensor, read: Tensor | None) -> inspect.BoundArg
         changes[call.elsewhere] = read
     arguments = OrderedDict({**call.given.arguments, **changes})
     return inspect.BoundArguments(call.given.signature, arguments)
-
-
-def _hook(
-    stack: ExitStack, register: Callable[..., Any], hook: Callable[..., Any], **how: bool
-) -> None:
-    stack.callback(register(only_here(hook), **how).remove)

@@ -100,10 +100,13 @@ class Recorded:
         return next(number for number, call in enumerate(self.calls) if call.side == side)
 
 
-def only_here(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """A hook that is deaf to what other threads do with the model meanwhile."""
+def hook(
+    stack: ExitStack, register: Callable[..., Any], hear: Callable[..., Any], **how: bool
+) -> None:
+    """Register a hook for as long as the stack is open, deaf to what other threads do meanwhile."""
     thread = threading.get_ident()
-    return lambda *given: hook(*given) if threading.get_ident() == thread else None
+    mine = lambda *given: hear(*given) if threading.get_ident() == thread else None  # noqa: E731
+    stack.callback(register(mine, **how).remove)
 
 
 @contextmanager
@@ -173,14 +176,10 @@ def recorded(model: nn.Module, inputs: Mapping[str, Any], *, keep: bool = False)
         stack.enter_context(experts_one_by_one(model))
         for module in recorder.names:
             if module in layers:
-                before = module.register_forward_pre_hook(
-                    only_here(recorder.enter), with_kwargs=True
-                )
-                after = module.register_forward_hook(only_here(recorder.leave), with_kwargs=True)
-                stack.callback(before.remove)
-                stack.callback(after.remove)
+                hook(stack, module.register_forward_pre_hook, recorder.enter, with_kwargs=True)
+                hook(stack, module.register_forward_hook, recorder.leave, with_kwargs=True)
             elif "Norm" in type(module).__name__:
-                stack.callback(module.register_forward_hook(only_here(recorder.normed)).remove)
+                hook(stack, module.register_forward_hook, recorder.normed)
         capture(model, inputs, recorder.hear)
     return Recorded(model, inputs, tuple(recorder.calls), recorder.norms)
 

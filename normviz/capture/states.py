@@ -7,11 +7,11 @@ return has the final norm in its last one.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import chain
-from threading import get_ident
 from typing import Any
 
 from torch import Tensor, nn
 
+from normviz.capture.calls import hook, vectors_of
 from normviz.capture.layers import layers_of
 from normviz.capture.loan import evaluating
 from normviz.errors import UnsupportedModel
@@ -32,7 +32,7 @@ def hidden_states(model: nn.Module, inputs: Mapping[str, Any]) -> list[ModelVect
             states.append(next(found).detach())
 
     def left(_: nn.Module, __: Any, output: Any) -> None:
-        states.append((output[0] if isinstance(output, tuple) else output).detach())
+        states.append(vectors_of(output).detach())
 
     with evaluating(list(model.modules())), _hooked(model, entered, left):
         model(**inputs)
@@ -50,15 +50,9 @@ def hidden_states(model: nn.Module, inputs: Mapping[str, Any]) -> list[ModelVect
 def _hooked(
     model: nn.Module, entered: Callable[..., None], left: Callable[..., None]
 ) -> Iterator[None]:
-    """Hooks on all layers, heard only from this thread."""
-    here = get_ident()
-
-    def mine(hear: Callable[..., None]) -> Callable[..., None]:
-        return lambda *heard: hear(*heard) if get_ident() == here else None
-
+    """Hooks on all layers."""
     with ExitStack() as stack:
         for layer in layers_of(model):
-            before = layer.register_forward_pre_hook(mine(entered), with_kwargs=True)
-            stack.callback(before.remove)
-            stack.callback(layer.register_forward_hook(mine(left)).remove)
+            hook(stack, layer.register_forward_pre_hook, entered, with_kwargs=True)
+            hook(stack, layer.register_forward_hook, left)
         yield

@@ -21,6 +21,8 @@ from normviz.tensors import at_least_single
 HERE, AT_THE_END = ZEROINGS
 HELD = 8
 """How many tensors of the widest kind are held at a time."""
+ROUNDING = 16
+"""How many units in the last place a vector may turn by rounding alone."""
 
 
 def zeroed(
@@ -49,7 +51,7 @@ def _turned(
     """How far each query's vector turns without each key, here and at the end."""
     call = recorded.calls[number]
     count = _heard(call.attended[place]).weight.shape[-1]
-    # Nothing, then one key after the other: all are run alike, down to how they are rounded.
+    # Nothing is taken away, then one key after the other: all are rounded alike.
     keys = torch.eye(count + 1, device=call.left.device)[:, 1:]
     changed = mapped(lambda key: _without(call, place, key), keys, most)
     if HERE in measures:
@@ -97,10 +99,15 @@ def mapped(run: Callable[[Tensor], Tensor], given: Tensor, most: int) -> Tensor:
 
 
 def _distance(vectors: Tensor) -> Float[Tensor, "query key"]:
-    """How far vectors turned from the first: 1 - cos, as half the square between unit vectors."""
+    """How far vectors turned from the first: 1 - cos, as half the square between unit vectors.
+
+    Nothing, where it is less than rounding can tell: a router's experts round otherwise in other
+    company, and what came before a token would seem to know of it.
+    """
     turned = torch.nn.functional.normalize(at_least_single(vectors).flatten(1, -2), dim=-1)
     distance: Tensor = (turned[1:] - turned[0]).square().sum(dim=-1) / 2
-    return distance.T
+    noise = (ROUNDING * torch.finfo(vectors.dtype).eps) ** 2 / 2
+    return distance.masked_fill(distance < noise, 0).T
 
 
 def _shares(numbers: Float[Tensor, "query key"]) -> Float[Tensor, "query key"]:
