@@ -56,6 +56,7 @@ lab: $(VENV)/.test-ready  ## JupyterLab on the notebooks
 bench: $(VENV)/.test-ready  ## the benchmarks, as ratios measured in one run
 	$(RUN)/python benchmarks/attention.py
 	$(RUN)/python benchmarks/ladder.py
+	$(RUN)/python benchmarks/gradient.py
 	$(RUN)/python benchmarks/view.py
 	$(RUN)/python benchmarks/snapshot.py
 

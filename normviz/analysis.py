@@ -64,7 +64,9 @@ def analyze(
         Ids from the catalog, or `"all"`. The first four cost next to nothing; the rungs of the
         ladder from `feed-forward` on cost about as many passes as there are tokens. What is made
         of other measures (`rollout:layer`) needs only its own name. `"all"` is all that the model
-        has, without `attention-flow`.
+        has, but for what takes minutes: `attention-flow`, the attributions by gradient (as many
+        passes as there are tokens times the width of the model, or `samples`) and
+        `value-zeroing-output`.
     layers, heads
         Which layers and heads to keep, numbered from 0; all by default.
     dtype

@@ -164,7 +164,7 @@ MEASURES["attention-flow"] = _rung(
 )
 DEFAULT = ("weight", "value-norm", "weighted-norm", "attention")
 """The measures that cost next to nothing."""
-ON_REQUEST = ("attention-flow",)
+ON_REQUEST = ("attention-flow", *ATTRIBUTIONS, "value-zeroing-output")
 """What `"all"` does not mean, because it takes minutes for more than a few dozen tokens."""
 READINGS: dict[str, tuple[Axis, ...]] = {
     "along": ("layer", "query", "key"),

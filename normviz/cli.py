@@ -66,6 +66,7 @@ def _show(chosen: argparse.Namespace) -> int:
         target=chosen.target,
         truncate=chosen.truncate,
         measures=_measures(chosen),
+        **{name: getattr(chosen, name) for name in ("samples", "seed", "norm", "origin", "rows")},
     )
     return _finish(flow, chosen)
 

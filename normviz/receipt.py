@@ -187,7 +187,11 @@ class Receipt:
         if self.error is None:
             return "✓ rows add up to one; the parts were not checked (no model was run)"
         how = f"within {self.error:.1e}" if self.error else "exactly"
-        return f"✓ the parts add up to the model's own output {how}"
+        sampled = [one.standard_error for one in self.slopes if one.standard_error is not None]
+        more = (
+            f"; gradients are sampled, standard error up to {max(sampled):.1%}" if sampled else ""
+        )
+        return f"✓ the parts add up to the model's own output {how}{more}"
 
     def __str__(self) -> str:
         """The whole receipt as a table for a terminal."""

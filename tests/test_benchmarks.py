@@ -55,6 +55,16 @@ def test_the_table_of_identifiability_runs_on_a_small_text(tmp_path):
     assert len(kept["accuracies"]) == 6 * 3 * 2
 
 
+def test_the_benchmark_of_gradients_runs_on_a_small_text():
+    command = [sys.executable, "-W", "ignore", BENCHMARKS / "gradient.py", "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    speed, sketch = (line.split(" ", 1) for line in done.stdout.strip().splitlines()[-2:])
+    assert speed[0] == "6"
+    assert json.loads(speed[1])["times faster"][0] > 0
+    found = json.loads(sketch[1])["demo"]["samples"]["8"]
+    assert 0 < found["true error"] < 3 * found["stated error"]
+
+
 def test_the_kept_results_are_readable_and_name_their_machine():
     kept = json.loads((BENCHMARKS / "results" / "attention.json").read_text())
     assert set(kept["tokens"]) == {"128", "512"}
