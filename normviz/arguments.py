@@ -70,7 +70,7 @@ def _show_options(show: argparse.ArgumentParser) -> None:
     show.add_argument("--measures", nargs="+", metavar="ID", help='what to compute, or "all"')
     show.add_argument("--truncate", action="store_true", help="cut a text the model cannot take")
     show.add_argument("--samples", type=int, metavar="NUMBER",
-                      help="of attributions: random directions for each token, instead of all")  # fmt: skip
+                      help="random directions for each token, for attributions")  # fmt: skip
     show.add_argument("--seed", type=int, default=0, help="where random directions begin")
     show.add_argument("--norm", default="frobenius", help='of derivatives, or "spectral"')
     show.add_argument("--origin", default="after-norm", metavar="WHERE",

@@ -188,9 +188,7 @@ class Receipt:
             return "✓ rows add up to one; the parts were not checked (no model was run)"
         how = f"within {self.error:.1e}" if self.error else "exactly"
         sampled = [one.standard_error for one in self.slopes if one.standard_error is not None]
-        more = (
-            f"; gradients are sampled, standard error up to {max(sampled):.1%}" if sampled else ""
-        )
+        more = f"; gradients sampled, standard error up to {max(sampled):.1%}" if sampled else ""
         return f"✓ the parts add up to the model's own output {how}{more}"
 
     def __str__(self) -> str:
