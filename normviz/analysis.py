@@ -46,6 +46,7 @@ def analyze(
     truncate: bool = False,
     memory: Any = None,
     biases: str = "source",
+    effective: str = "bias",
 ) -> Flow:
     """Run a model once on a text, and measure what its attention moved.
 
@@ -82,6 +83,11 @@ def analyze(
     biases
         What a bias is to an activation: a `"source"` among others, whose part grows and shrinks
         like any other, or a `"constant"`, so that only tokens are followed. Both add up.
+    effective
+        What `effective-weight` leaves out of α (Brunner et al. 2020): `"bias"`, all that cannot
+        reach the head's output, of the model's own values; `"paper"`, the same of the values
+        without their bias, so that the real output may change; `"stochastic"`, only as much as
+        leaves each row its sum.
 
     Returns
     -------
@@ -93,7 +99,7 @@ def analyze(
     NormvizError
         One of its kinds, saying what was found, what was wanted and what to do.
     """
-    options = Options.asked(measures, layers, heads, memory, biases)
+    options = Options.asked(measures, layers, heads, memory, biases, effective=effective)
     if text is None and inputs is None and isinstance(tokenizer, str):
         text, tokenizer = tokenizer, None
     loaded = resolve(model, tokenizer, dtype=dtype)
@@ -124,13 +130,14 @@ def analyze_many(
     truncate: bool = False,
     memory: Any = None,
     biases: str = "source",
+    effective: str = "bias",
 ) -> Iterator[Flow]:
     """Analyse texts in padded batches; yields one flow for each, in order, padding dropped.
 
     Takes what `analyze` takes; `texts` may be any iterable, and is read as the flows are asked for.
     Above attention, texts are run one by one.
     """
-    options = Options.asked(measures, layers, heads, memory, biases)
+    options = Options.asked(measures, layers, heads, memory, biases, effective=effective)
     loaded = resolve(model, tokenizer, dtype=dtype)
     waiting = iter(texts)
     while batch := list(islice(waiting, 1 if options.one_by_one else batch_size)):
@@ -199,6 +206,7 @@ def _flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flo
         real=sides,
         memory=options.memory,
         biases=options.biases,
+        form=options.effective,
     )
     with counting("attention layers", _layer_count(loaded.model)) as step:
 
@@ -207,7 +215,8 @@ def _flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flo
             step()
 
         layered = reducer.layered if reducer.needs_tape else None
-        capture(loaded.model, prepared.for_forward(), measured, layered)
+        inputs = prepared.for_forward()
+        capture(loaded.model, inputs, measured, layered, biases=reducer.needs_biases)
     if "decomposition" in options.measures:
         with torch.no_grad():
             reducer.carried(_carried(loaded.model, prepared, len(reducer.results)))

@@ -68,6 +68,8 @@ def _show_options(show: argparse.ArgumentParser) -> None:
     show.add_argument("--model", default="demo", help='a name, a folder, or "demo" (the default)')
     show.add_argument("--tokenizer", help="the tokenizer's name or folder, where it is another")
     show.add_argument("--measures", nargs="+", metavar="ID", help='what to compute, or "all"')
+    show.add_argument("--effective", choices=("bias", "paper", "stochastic"), default="bias",
+                      help="what effective-weight leaves out of the weights")  # fmt: skip
     show.add_argument("--truncate", action="store_true", help="cut a text the model cannot take")
     _picture_options(show)
 

@@ -66,6 +66,7 @@ def _show(chosen: argparse.Namespace) -> int:
         target=chosen.target,
         truncate=chosen.truncate,
         measures=_measures(chosen),
+        effective=chosen.effective,
     )
     return _finish(flow, chosen)
 

@@ -7,6 +7,7 @@ from typing import Any
 from normviz.catalog import chosen, is_climbed, one_of
 from normviz.derived import bases, is_derived
 from normviz.errors import BadInput
+from normviz.measures.effective import FORMS, Form
 from normviz.parts.records import Biases
 
 
@@ -19,6 +20,7 @@ class Options:
     heads: Collection[int] | None = None
     memory: int | None = None
     biases: Biases = "source"
+    effective: Form = "bias"
     by_name: bool = True
     """Whether each measure was named, and not merely meant by `"all"`."""
 
@@ -30,9 +32,12 @@ class Options:
         heads: Collection[int] | None = None,
         memory: Any = None,
         biases: Any = "source",
+        *,
+        effective: Any = "bias",
     ) -> "Options":
         """The options a person gave, or a sentence that says what is wrong with them."""
         one_of(biases, ("source", "constant"), "treatment of biases")
+        one_of(effective, FORMS, "effective form")
         whole = isinstance(memory, int | float) and not isinstance(memory, bool)
         if memory is not None and not (whole and 0 < memory < float("inf")):
             raise BadInput(
@@ -41,7 +46,8 @@ class Options:
                 "Write memory=2 * 2**30 for two gibibytes.",
             )
         budget = None if memory is None else int(memory)
-        return cls(chosen(measures), layers, heads, budget, biases, by_name=measures != "all")
+        named = measures != "all"
+        return cls(chosen(measures), layers, heads, budget, biases, effective, by_name=named)
 
     @property
     def run_for(self) -> tuple[str, ...]:
