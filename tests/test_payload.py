@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flows import SENTENCE, ladder_flow, random_flow, two_streams, wordy_flow
+from flows import SENTENCE, ladder_flow, random_flow, signed_flow, two_streams, wordy_flow
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 from normviz.choice import CHOICES, resolve
 from normviz.coding import PRECISIONS, decode, encode
 from normviz.errors import NotFinite, UnknownName
-from normviz.figures.colours import PALETTES, heat
+from normviz.figures.colours import BELOW, PALETTES, heat
 from normviz.figures.geometry import bars, focused, ribbons
 from normviz.figures.picture import picture
 from normviz.flow import Flow
@@ -135,6 +135,19 @@ FIGURES = (
 """Choices whose geometry must be the same in Python and on the screen."""
 
 
+SIGNED = tuple(
+    {"measure": "effective-weight", **choice}
+    for choice in (
+        {"layer": 1},
+        {"normalize": "query", "heads": [1]},
+        {"normalize": "absolute", "threshold": 0.3},
+        {"token": 2},
+        {"token": 3, "side": "key", "special": "hidden"},
+    )
+)
+"""The same of a measure that may be negative."""
+
+
 def _figure(flow, **given):
     choice = resolve(flow, given)
     shown = picture(flow, choice)
@@ -144,6 +157,7 @@ def _figure(flow, **given):
         "choice": given,
         "ribbons": np.stack([
             found.plane, found.query, found.key, found.width, found.start, found.end,
+            found.negative,
         ], axis=1).round(4).tolist(),
         "bars": np.stack([starts, ends], axis=-1).round(6).tolist(),
         "shown": round(found.shown, 6),
@@ -169,7 +183,7 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
     """Set NORMVIZ_WRITE_CONTRACT=1 to write it anew, then look at the difference."""
     flow, wordy = two_streams(), wordy_flow()
     payload, ladder = pack(flow), _contract_of(ladder_flow(SENTENCE[:3], prenorm=True))
-    merged = wordy.encoder.words()
+    merged, signed = wordy.encoder.words(), signed_flow()
     contract = {
         "header": payload.header,
         "data": base64.b64encode(payload.data).decode("ascii"),
@@ -183,6 +197,11 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
             for layer in stream.layers
         ],
         "ladder": ladder,
+        "signed": {
+            **_contract_of(signed),
+            "choice": resolve(signed, {}),
+            "figures": [_figure(signed, **choice) for choice in SIGNED],
+        },
         "wordy": pack(wordy, whole=False).header["flows"][0],
         "words": [
             {"measure": measure, "layer": layer,
@@ -194,7 +213,8 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
         "figures": [_figure(flow, **choice) for choice in FIGURES],
         "colours": {
             theme: {"heads": [palette.head(head) for head in (None, *range(16))],
-                    "heat": heat(theme)[::15]}
+                    "heat": heat(theme)[::15], "below": heat(theme, BELOW)[::15],
+                    "signs": palette.signs}
             for theme, palette in PALETTES.items()
         },
     }  # fmt: skip

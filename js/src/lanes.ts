@@ -75,7 +75,8 @@ export function ribbonsIn(
   const from = stacked(ordered, "key", ends.keys, lanes, width);
   return ordered
     .map(({ query, key, mass }, at) => {
-      return { plane: 0, query, key, width: mass * width, from: from[at], to: to[at] };
+      const ends = { from: from[at], to: to[at] };
+      return { plane: 0, query, key, width: mass * width, isNegative: false, ...ends };
     })
     .sort((a, b) => a.width - b.width);
 }

@@ -38,6 +38,8 @@ export interface Ribbon {
   query: number;
   key: number;
   width: number;
+  /** Whether it stands for a number below zero. */
+  isNegative: boolean;
   /** The height of its middle at the key's end, and at the query's. */
   from: number;
   to: number;
@@ -60,7 +62,7 @@ export function ribbonsOf(
   const { values, unit } = scaled(picture);
   const passes = sieve(cut(values, share, limit));
   const ribbons = place(picture, values, full / unit, pitch, passes).filter(
-    ({ plane, query, key }) => valueAt(picture, plane, query, key) >= picture.least,
+    ({ plane, query, key }) => Math.abs(valueAt(picture, plane, query, key)) >= picture.least,
   );
   ribbons.sort((a, b) => a.width - b.width);
   const whole = (scaledSum(picture) / unit) * full;
@@ -78,15 +80,15 @@ export function valueAt(
   return values[(plane * queries + query) * keys + key];
 }
 
-/** Numbers whose width is their part of one unit: as they are, or as shares of their query. */
-function scaled({ values, units, scale, queries, keys }: Picture): {
+/** Sizes whose width is their part of one unit: as they are, or as shares of their query. */
+function scaled({ sizes, units, scale, queries, keys }: Picture): {
   values: Float32Array;
   unit: number;
 } {
-  if (scale !== "query") return { values, unit: units[0] ?? 1 };
-  const found = new Float32Array(values.length);
-  for (let at = 0, query = 0; at < values.length; query = (query + 1) % queries) {
-    for (const end = at + keys; at < end; at++) found[at] = values[at] / units[query];
+  if (scale !== "query") return { values: sizes, unit: units[0] ?? 1 };
+  const found = new Float32Array(sizes.length);
+  for (let at = 0, query = 0; at < sizes.length; query = (query + 1) % queries) {
+    for (const end = at + keys; at < end; at++) found[at] = sizes[at] / units[query];
   }
   return { values: found, unit: 1 };
 }
@@ -103,7 +105,7 @@ function scaledSum({ scale, received }: Picture): number {
  * order of the queries, and overlap evenly when they are wider than it together.
  */
 function place(
-  { queries, keys, heads, received, gifts, units, scale }: Picture,
+  { queries, keys, heads, received, gifts, units, scale, values: signed }: Picture,
   values: Float32Array,
   width: number,
   pitch: number,
@@ -125,7 +127,8 @@ function place(
           const strip = squeeze(used[key] * width, wide, whole, pitch * FILL);
           const from = middle(key, pitch) + strip + wide / 2;
           const to = top + before * width + wide / 2;
-          ribbons.push({ plane: head, query, key, width: wide, from, to });
+          const isNegative = signed[at] < 0;
+          ribbons.push({ plane: head, query, key, width: wide, isNegative, from, to });
         }
         before += value;
         used[key] += value;
@@ -155,10 +158,10 @@ export function ribbonsAt(
   pitch: number,
   { side, row: token }: { side: Side; row: number },
 ): { ribbons: Ribbon[]; zoom: number } {
-  const { values, queries, keys, heads, units } = picture;
+  const { sizes, queries, keys, heads, units } = picture;
   const takes = side === "query";
   const wide = (query: number) => (pitch * FILL) / units[query];
-  const sums = takes ? rowOf(values, queries, keys, token) : columnOf(values, queries, keys, token);
+  const sums = takes ? rowOf(sizes, queries, keys, token) : columnOf(sizes, queries, keys, token);
   const pairs = sums.map((sum, other) => sum * wide(takes ? token : other));
   const zoom = Math.min(MOST, Math.max(1, Math.floor(SEEN / (most(pairs) || SEEN))));
   const whole = total(pairs) * zoom;
@@ -170,11 +173,13 @@ export function ribbonsAt(
     let end = middle(other, pitch) - (pair * zoom) / 2;
     for (let plane = 0; plane < heads.length; plane++) {
       const [query, key] = takes ? [token, other] : [other, token];
-      const width = valueAt(picture, plane, query, key) * wide(query) * zoom;
+      const value = valueAt(picture, plane, query, key);
+      const width = Math.abs(value) * wide(query) * zoom;
       const own = centre + squeeze(used, width, whole, room) + width / 2;
       const far = end + width / 2;
-      if (width >= HAIR && valueAt(picture, plane, query, key) >= picture.least) {
-        ribbons.push({ plane, query, key, width, from: takes ? far : own, to: takes ? own : far });
+      if (width >= HAIR && Math.abs(value) >= picture.least) {
+        const [from, to] = takes ? [far, own] : [own, far];
+        ribbons.push({ plane, query, key, width, isNegative: value < 0, from, to });
       }
       used += width;
       end += width;

@@ -37,17 +37,18 @@ export function paintRibbons(
   context: Pen,
   ribbons: Ribbon[],
   { left, right }: { left: number; right: number },
-  colours: string[],
+  colourOf: (ribbon: Ribbon) => string,
   solidity: number,
 ): void {
   context.globalAlpha = solidity;
-  for (const { plane, width, from, to } of ribbons) {
+  for (const ribbon of ribbons) {
+    const { width, from, to } = ribbon;
     const [x, y, ...rest] = curve(left, from, right, to);
     context.beginPath();
     context.moveTo(x, y);
     context.bezierCurveTo(...rest);
     context.lineWidth = width;
-    context.strokeStyle = colours[plane];
+    context.strokeStyle = colourOf(ribbon);
     context.stroke();
   }
   context.globalAlpha = 1;

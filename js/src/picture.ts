@@ -1,7 +1,7 @@
 /** Everything one picture shows, computed once for each choice and shared by all that show it. */
 
 import { wholes } from "./cancel";
-import { given, greatest, most, planes, type Sums, sumsOf, total } from "./derive";
+import { given, greatest, most, planes, type Sums, sizesOf, sumsOf, total } from "./derive";
 import { secondNames } from "./ladder";
 import { along, between, type Rows, rowsOf } from "./lens";
 import type { Focus, Measure, Scale, Stream } from "./model";
@@ -38,6 +38,8 @@ export interface Picture extends Sums {
   keys: number;
   /** [plane query key]; empty where the measure has no query axis. */
   values: Float32Array;
+  /** The same without signs: how much there is to draw, and what all sums are of. */
+  sizes: Float32Array;
   /** What a full row stands for, at each query. */
   units: Float64Array;
   /** Nothing smaller is drawn. */
@@ -62,7 +64,8 @@ export function pictureOf(pane: Pane): Picture | null {
   const hasQuery = measure.axes.includes("query");
   const values = hasQuery ? between(found.values, rows.query, rows.key) : new Float32Array();
   const [queries, keys] = [rows.query.pieces.length, rows.key.pieces.length];
-  const sums = sumsOf(values, queries, keys);
+  const sizes = sizesOf(values, measure);
+  const sums = sumsOf(sizes, queries, keys);
   const top = choice.normalize === "absolute" ? ceiling(pane, measure.id) : most(sums.received);
   const norms = normsOf(pane, rows.key);
   const leaning = alongOf(pane, found.values, rows);
@@ -77,10 +80,11 @@ export function pictureOf(pane: Pane): Picture | null {
     queries,
     keys,
     values,
+    sizes,
     ...sums,
     units: sums.received.map((sum) => (choice.normalize === "query" ? sum : top) || 1),
-    least: choice.threshold * (values[sums.peak] ?? 0),
-    hidden: hasQuery ? hiddenShare(found.values, rows) : 0,
+    least: choice.threshold * (sizes[sums.peak] ?? 0),
+    hidden: hasQuery ? hiddenShare(sizesOf(found.values, measure), rows) : 0,
     norms,
     along: leaning,
     sourceless: stream.sourceless[measure.id]?.[stream.layers.indexOf(layer)] ?? null,
@@ -172,7 +176,7 @@ export function rowIn(
   return row < 0 ? null : { side: focus.side, row };
 }
 
-/** The head, query and key of the largest single number. */
+/** The head, query and key of the number that is furthest from zero. */
 export function peakOf(picture: Picture): {
   head: number | null;
   query: number;
@@ -220,9 +224,9 @@ function normsOf(pane: Pane, keys: Rows): Norms | null | undefined {
 /** The head with most of what the token in focus takes or gives; of everything where none is. */
 export function strongestHead(picture: Picture, focus: Focus | null): number | null {
   const at = rowIn(picture, focus);
-  const { values, queries, keys, heads } = picture;
+  const { sizes, queries, keys, heads } = picture;
   const sums = new Float64Array(heads.length);
-  values.forEach((value, place) => {
+  sizes.forEach((value, place) => {
     const row = at?.side === "key" ? place % keys : Math.floor(place / keys) % queries;
     if (at === null || row === at.row) sums[Math.floor(place / (queries * keys))] += value;
   });

@@ -7,6 +7,7 @@ const ribbon = (changes: Partial<Ribbon>): Ribbon => ({
   query: 0,
   key: 0,
   width: 2,
+  isNegative: false,
   from: 10,
   to: 20,
   ...changes,

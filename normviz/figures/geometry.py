@@ -37,8 +37,10 @@ class Ribbons:
     """The height of a ribbon's middle at the key's end."""
     end: Numbers
     """… and at the query's."""
+    negative: Numbers
+    """Whether it stands for a number below zero."""
     shown: Size
-    """The share of the sum that is drawn."""
+    """The share of the sum that is drawn, signs aside."""
     zoom: int = 1
     """How many times wider than to scale."""
 
@@ -62,14 +64,14 @@ def middle(row: Numbers | Size, pitch: Size) -> Numbers:
 def ribbons(picture: Picture, pitch: Size, share: Size = SHARE, limit: int = LIMIT) -> Ribbons:
     """The strongest ribbons, stacked at both ends as the view stacks them."""
     per_row = (pitch * FILL / picture.units)[None, :, None]
-    scaled = picture.values
+    sizes = scaled = picture.sizes
     if picture.scale == "query":
-        scaled = (picture.values / picture.units[None, :, None]).astype(np.float32)
+        scaled = (sizes / picture.units[None, :, None]).astype(np.float32)
     in_order = scaled.transpose(1, 2, 0).ravel()  # query key plane
     wanted = strongest(in_order, share, limit).reshape(scaled.transpose(1, 2, 0).shape)
-    wanted &= picture.values.transpose(1, 2, 0) >= picture.least
+    wanted &= sizes.transpose(1, 2, 0) >= picture.least
     query, key, plane = np.nonzero(wanted)
-    widths = picture.values.astype(np.float64) * per_row
+    widths = sizes.astype(np.float64) * per_row
     width = widths[plane, query, key]
     before, whole = _stacked(widths.transpose(2, 1, 0))  # by key: query plane
     start = middle(key, pitch) + width / 2
@@ -80,7 +82,8 @@ def ribbons(picture: Picture, pitch: Size, share: Size = SHARE, limit: int = LIM
     total = widths.sum()
     shown = float(width.sum() / total) if total > 0 else 1.0
     place = (plane[order], query[order], key[order])
-    return Ribbons(*place, width[order], start[order], end[order], shown)
+    negative = picture.values[place[0], place[1], place[2]] < 0
+    return Ribbons(*place, width[order], start[order], end[order], negative, shown)
 
 
 def _stacked(widths: Numbers) -> tuple[Numbers, Numbers]:
@@ -132,7 +135,7 @@ def focused(picture: Picture, pitch: Size, limit: int = LIMIT) -> Ribbons:
     """All ribbons of the pinned token, so many times wider that the strongest can be seen."""
     side, row = picture.focus or ("query", 0)
     takes = side == "query"
-    widths = picture.values.astype(np.float64) * (pitch * FILL / picture.units)[None, :, None]
+    widths = picture.sizes.astype(np.float64) * (pitch * FILL / picture.units)[None, :, None]
     own = widths[:, row] if takes else widths[:, :, row]  # plane other
     pairs = own.sum(axis=0)
     top = float(pairs.max(initial=0)) or SEEN
@@ -148,13 +151,15 @@ def focused(picture: Picture, pitch: Size, limit: int = LIMIT) -> Ribbons:
     inside = wide.cumsum(axis=1) - wide
     far = middle(other, pitch) - wide.sum(axis=1)[other] / 2 + inside.ravel() + flat / 2
     numbers = picture.values[:, row] if takes else picture.values[:, :, row]
-    kept = np.nonzero((flat >= HAIR) & (numbers.T.ravel() >= picture.least))[0]
+    numbers = numbers.T.ravel()
+    kept = np.nonzero((flat >= HAIR) & (np.abs(numbers) >= picture.least))[0]
     kept = kept[np.argsort(flat[kept], kind="stable")][-limit:]
     ends = (far, near) if takes else (near, far)
     mine = np.full(len(kept), row)
     query, key = (mine, other[kept]) if takes else (other[kept], mine)
     shown = float(flat[kept].sum() / whole) if whole > 0 else 1.0
-    return Ribbons(plane[kept], query, key, flat[kept], ends[0][kept], ends[1][kept], shown, zoom)
+    place = (plane[kept], query, key, flat[kept], ends[0][kept], ends[1][kept])
+    return Ribbons(*place, numbers[kept] < 0, shown, zoom)
 
 
 def _within(wanted: Size, half: Size, height: Size) -> Size:

@@ -49,6 +49,11 @@ class Picture:
     focus: tuple[str, int] | None
     """The pinned token: its side, and its row there."""
 
+    @property
+    def sizes(self) -> Numbers:
+        """The numbers without their signs: how much there is to draw."""
+        return np.abs(self.values) if self.measure.signed else self.values
+
 
 def picture(flow: Flow, choice: dict[str, Any]) -> Picture:
     """What a checked choice (`normviz.choice.resolve`) shows of a flow."""
@@ -69,7 +74,7 @@ def picture(flow: Flow, choice: dict[str, Any]) -> Picture:
         keys=stream.keys.take(rows["key"]),
         values=values,
         units=_units(values, pieces, measure, heads, choice["normalize"]),
-        least=choice["threshold"] * float(values.max(initial=0)),
+        least=choice["threshold"] * float(np.abs(values).max(initial=0)),
         hidden=_hidden(whole, rows),
         norms=_norms(stream, pieces, choice, heads, rows["key"], by_head=by_head),
         focus=_focus(pieces, choice, rows),
@@ -103,7 +108,7 @@ def _layer(stream: Stream, measure: Measure, layer: int, heads: list[int]) -> Nu
 def _units(
     values: Numbers, stream: Stream, measure: Measure, heads: list[int], scale: str
 ) -> Numbers:
-    received = values.sum(axis=(0, 2), dtype=np.float64)
+    received = np.abs(values).sum(axis=(0, 2), dtype=np.float64)
     if scale == "query":
         units = received
     else:
@@ -116,7 +121,7 @@ def _ceiling(stream: Stream, measure: Measure, heads: list[int]) -> Size:
     """The most that any token can receive in any layer, through these heads, by piece."""
     tops = []
     for layer in stream.layers:
-        values = stream.at(measure.id, layer)
+        values = np.abs(stream.at(measure.id, layer))
         whole = values.sum(axis=-1) if "query" in measure.axes else values
         if "head" in measure.axes:
             whole = whole[[stream.heads.index(head) for head in heads]]
@@ -127,7 +132,7 @@ def _ceiling(stream: Stream, measure: Measure, heads: list[int]) -> Size:
 
 
 def _hidden(values: Numbers, rows: dict[str, list[int]]) -> Size:
-    seen = values[:, rows["query"]]
+    seen = np.abs(values[:, rows["query"]])
     whole = float(seen.sum(dtype=np.float64))
     kept = float(seen[:, :, rows["key"]].sum(dtype=np.float64))
     return 1 - kept / whole if whole > 0 and len(rows["key"]) < values.shape[2] else 0.0
