@@ -1,7 +1,7 @@
 /** Pure geometry: where every token, ribbon and bar goes, in pixels. */
 
 import { columnOf, given, most, rowOf, total } from "./derive";
-import type { Side } from "./model";
+import type { Measure, Side } from "./model";
 import type { Norms, Picture } from "./picture";
 import { cut, sieve } from "./strongest";
 
@@ -105,7 +105,7 @@ function scaledSum({ scale, received }: Picture): number {
  * order of the queries, and overlap evenly when they are wider than it together.
  */
 function place(
-  { queries, keys, heads, received, gifts, units, scale, values: signed }: Picture,
+  { queries, keys, heads, received, gifts, units, scale, values: signed, measure }: Picture,
   values: Float32Array,
   width: number,
   pitch: number,
@@ -115,23 +115,26 @@ function place(
   const used = new Float64Array(keys);
   const ribbons: Ribbon[] = [];
   const plane = queries * keys;
+  const signs = signsOf(measure);
   for (let query = 0; query < queries; query++) {
     const row = scale === "query" ? received[query] / units[query] : received[query];
     const top = middle(query, pitch) - (row * width) / 2;
     let before = 0;
     for (let key = 0; key < keys; key++) {
-      for (let head = 0, at = query * keys + key; head < heads.length; head++, at += plane) {
-        const value = values[at];
-        if (value > 0 && isWanted(value)) {
-          const [wide, whole] = [value * width, columns[key] * width];
-          const strip = squeeze(used[key] * width, wide, whole, pitch * FILL);
-          const from = middle(key, pitch) + strip + wide / 2;
-          const to = top + before * width + wide / 2;
-          const isNegative = signed[at] < 0;
-          ribbons.push({ plane: head, query, key, width: wide, isNegative, from, to });
+      for (const isNegative of signs) {
+        for (let head = 0, at = query * keys + key; head < heads.length; head++, at += plane) {
+          const value = values[at];
+          if (value === 0 || signed[at] < 0 !== isNegative) continue;
+          if (isWanted(value)) {
+            const [wide, whole] = [value * width, columns[key] * width];
+            const strip = squeeze(used[key] * width, wide, whole, pitch * FILL);
+            const from = middle(key, pitch) + strip + wide / 2;
+            const to = top + before * width + wide / 2;
+            ribbons.push({ plane: head, query, key, width: wide, isNegative, from, to });
+          }
+          before += value;
+          used[key] += value;
         }
-        before += value;
-        used[key] += value;
       }
     }
   }
@@ -158,7 +161,7 @@ export function ribbonsAt(
   pitch: number,
   { side, row: token }: { side: Side; row: number },
 ): { ribbons: Ribbon[]; zoom: number } {
-  const { sizes, queries, keys, heads, units } = picture;
+  const { sizes, queries, keys, units } = picture;
   const takes = side === "query";
   const wide = (query: number) => (pitch * FILL) / units[query];
   const sums = takes ? rowOf(sizes, queries, keys, token) : columnOf(sizes, queries, keys, token);
@@ -171,9 +174,8 @@ export function ribbonsAt(
   let used = 0;
   pairs.forEach((pair, other) => {
     let end = middle(other, pitch) - (pair * zoom) / 2;
-    for (let plane = 0; plane < heads.length; plane++) {
-      const [query, key] = takes ? [token, other] : [other, token];
-      const value = valueAt(picture, plane, query, key);
+    const [query, key] = takes ? [token, other] : [other, token];
+    for (const { plane, value } of bySign(picture, query, key)) {
       const width = Math.abs(value) * wide(query) * zoom;
       const own = centre + squeeze(used, width, whole, room) + width / 2;
       const far = end + width / 2;
@@ -187,6 +189,21 @@ export function ribbonsAt(
   });
   ribbons.sort((a, b) => a.width - b.width);
   return { ribbons, zoom };
+}
+
+/** What each head carries between two tokens, what is above zero first. */
+function bySign(picture: Picture, query: number, key: number): { plane: number; value: number }[] {
+  const every = picture.heads.map((_, plane) => {
+    return { plane, value: valueAt(picture, plane, query, key) };
+  });
+  return signsOf(picture.measure).flatMap((isNegative) =>
+    every.filter(({ value }) => value < 0 === isNegative),
+  );
+}
+
+/** The signs there may be, in the order in which ribbons are stacked: each side of zero together. */
+function signsOf({ signed }: Measure): boolean[] {
+  return signed ? [false, true] : [false];
 }
 
 /** A middle moved so far that half a height fits on both sides of it. */

@@ -215,7 +215,9 @@ function normsOf(pane: Pane, keys: Rows): Norms | null | undefined {
   const values = along(planes(tile, stream.keys.pieces.length, picked), keys);
   const sums = given(values, keys.pieces.length);
   const unit = top || most(sums) || 1;
-  if (measure.axes.includes("head") && !(tiles.isLarge(stream) && choice.heads === null)) {
+  const isLarge = tiles.isLarge(stream) && choice.heads === null;
+  // Where hues stand for signs, the heads of a bar cannot be told apart.
+  if (measure.axes.includes("head") && !isLarge && !measure.signed) {
     return { values, heads: chosen, unit };
   }
   return { values: Float32Array.from(sums), heads: [null], unit };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { cellsOf, depths, extremes, pooled } from "../src/cells";
 import { cellLegend, cellLine, fullColour, noColour } from "../src/cellwords";
+import { controls } from "../src/controls";
 import { depthOf } from "../src/depth";
 import { total } from "../src/derive";
 import { describe as say } from "../src/describe";
@@ -16,7 +17,7 @@ import { pixelsOf } from "../src/thumblayout";
 import { thumbsOf } from "../src/thumbs";
 import { describeThumbs, thumbLegend, thumbLines } from "../src/thumbwords";
 import { standingOf } from "../src/views/flow";
-import { signedPane, signedPicture } from "./signed";
+import { signedPane, signedPicture, signedStore, signedTiles } from "./signed";
 
 const ALL = { share: 1, limit: 1e6 };
 
@@ -83,6 +84,15 @@ describe("its ribbons", () => {
     expect(some.length).toBeGreaterThanOrEqual(stronger.length);
   });
 
+  test("lie by sign where they meet a token, above zero first", () => {
+    const { ribbons: own } = ribbonsAt(picture, 20, { side: "query", row: 2 });
+    for (let key = 0; key < picture.keys; key++) {
+      const pair = own.filter((ribbon) => ribbon.key === key).sort((a, b) => a.to - b.to);
+      const signs = pair.map(({ isNegative }) => Number(isNegative));
+      expect(signs).toEqual([...signs].sort());
+    }
+  });
+
   test("of a token in focus say their side too", () => {
     const { ribbons: own } = ribbonsAt(picture, 20, { side: "query", row: 2 });
     expect(own.length).toBeGreaterThan(0);
@@ -103,6 +113,16 @@ describe("its ribbons", () => {
     const plain = signedPicture({ measure: "weight" });
     expect(lines(plain, ribbonsOf(plain, 20, ALL)).join()).not.toContain("orange");
   });
+});
+
+test("where hues stand for signs, heads and bars have none", () => {
+  const choices = controls(signedStore(), signedTiles(), new AbortController().signal);
+  choices.show(PALETTES.light);
+  const chips = [...choices.node.querySelectorAll<HTMLElement>(".nv-heads button")].slice(2);
+  const colours = new Set(chips.map((chip) => chip.style.getPropertyValue("--nv-head")));
+  expect([...colours]).toEqual([PALETTES.light.soft]);
+  expect(signedPicture().norms?.heads).toEqual([null]);
+  expect(signedPicture({ measure: "weight" }).norms?.heads).toEqual([0, 1]);
 });
 
 describe("the words", () => {

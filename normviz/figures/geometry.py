@@ -81,8 +81,9 @@ def ribbons(picture: Picture, pitch: Size, share: Size = SHARE, limit: int = LIM
     order = np.argsort(width, kind="stable")
     total = widths.sum()
     shown = float(width.sum() / total) if total > 0 else 1.0
-    place = (plane[order], query[order], key[order])
-    negative = picture.values[place[0], place[1], place[2]] < 0
+    heads = len(picture.heads)
+    place = (plane[order] % heads, query[order], key[order])
+    negative = plane[order] >= heads
     return Ribbons(*place, width[order], start[order], end[order], negative, shown)
 
 
@@ -135,7 +136,8 @@ def focused(picture: Picture, pitch: Size, limit: int = LIMIT) -> Ribbons:
     """All ribbons of the pinned token, so many times wider that the strongest can be seen."""
     side, row = picture.focus or ("query", 0)
     takes = side == "query"
-    widths = picture.sizes.astype(np.float64) * (pitch * FILL / picture.units)[None, :, None]
+    sizes, heads = picture.sizes, len(picture.heads)
+    widths = sizes.astype(np.float64) * (pitch * FILL / picture.units)[None, :, None]
     own = widths[:, row] if takes else widths[:, :, row]  # plane other
     pairs = own.sum(axis=0)
     top = float(pairs.max(initial=0)) or SEEN
@@ -150,16 +152,15 @@ def focused(picture: Picture, pitch: Size, limit: int = LIMIT) -> Ribbons:
     other, plane = (place.ravel() for place in np.indices(wide.shape))
     inside = wide.cumsum(axis=1) - wide
     far = middle(other, pitch) - wide.sum(axis=1)[other] / 2 + inside.ravel() + flat / 2
-    numbers = picture.values[:, row] if takes else picture.values[:, :, row]
-    numbers = numbers.T.ravel()
-    kept = np.nonzero((flat >= HAIR) & (np.abs(numbers) >= picture.least))[0]
+    mine = sizes[:, row] if takes else sizes[:, :, row]
+    kept = np.nonzero((flat >= HAIR) & (mine.T.ravel() >= picture.least))[0]
     kept = kept[np.argsort(flat[kept], kind="stable")][-limit:]
     ends = (far, near) if takes else (near, far)
-    mine = np.full(len(kept), row)
-    query, key = (mine, other[kept]) if takes else (other[kept], mine)
+    own_row = np.full(len(kept), row)
+    query, key = (own_row, other[kept]) if takes else (other[kept], own_row)
     shown = float(flat[kept].sum() / whole) if whole > 0 else 1.0
-    place = (plane[kept], query, key, flat[kept], ends[0][kept], ends[1][kept])
-    return Ribbons(*place, numbers[kept] < 0, shown, zoom)
+    place = (plane[kept] % heads, query, key, flat[kept], ends[0][kept], ends[1][kept])
+    return Ribbons(*place, plane[kept] >= heads, shown, zoom)
 
 
 def _within(wanted: Size, half: Size, height: Size) -> Size:

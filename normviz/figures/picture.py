@@ -51,8 +51,14 @@ class Picture:
 
     @property
     def sizes(self) -> Numbers:
-        """The numbers without their signs: how much there is to draw."""
-        return np.abs(self.values) if self.measure.signed else self.values
+        """How much there is to draw [plane query key].
+
+        Of numbers that may be negative, those above zero come first, then those below in as many
+        planes again, so that ribbons of one sign lie side by side.
+        """
+        if not self.measure.signed:
+            return self.values
+        return np.concatenate([np.maximum(self.values, 0), np.maximum(-self.values, 0)])
 
 
 def picture(flow: Flow, choice: dict[str, Any]) -> Picture:
@@ -76,7 +82,7 @@ def picture(flow: Flow, choice: dict[str, Any]) -> Picture:
         units=_units(values, pieces, measure, heads, choice["normalize"]),
         least=choice["threshold"] * float(np.abs(values).max(initial=0)),
         hidden=_hidden(whole, rows),
-        norms=_norms(stream, pieces, choice, heads, rows["key"], by_head=by_head),
+        norms=_norms(stream, pieces, choice, rows["key"], measure),
         focus=_focus(pieces, choice, rows),
     )
 
@@ -142,14 +148,12 @@ def _norms(
     stream: Stream,
     pieces: Stream,
     choice: dict[str, Any],
-    heads: list[int],
     keys: list[int],
-    *,
-    by_head: bool,
+    measure: Measure,
 ) -> Norms | None:
     if "value-norm" not in stream:
         return None
-    chosen = heads if by_head else list(stream.heads)
+    chosen = _heads(stream, choice["heads"] if "head" in measure.axes else None)
     values = stream.at("value-norm", choice["layer"])
     values = values[[stream.heads.index(head) for head in chosen]][:, keys]
     summed = values.sum(axis=0, keepdims=True)
@@ -157,7 +161,8 @@ def _norms(
         unit = _ceiling(pieces, MEASURES["value-norm"], chosen)
     else:
         unit = float(summed.max(initial=0))
-    if by_head:
+    # Where hues stand for signs, the heads of a bar cannot be told apart.
+    if "head" in measure.axes and not measure.signed:
         return Norms(values, tuple(chosen), unit or 1.0)
     return Norms(summed, (None,), unit or 1.0)
 
