@@ -157,7 +157,6 @@ def _figure(flow, **given):
         "choice": given,
         "ribbons": np.stack([
             found.plane, found.query, found.key, found.width, found.start, found.end,
-            found.negative,
         ], axis=1).round(4).tolist(),
         "bars": np.stack([starts, ends], axis=-1).round(6).tolist(),
         "shown": round(found.shown, 6),

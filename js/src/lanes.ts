@@ -75,8 +75,7 @@ export function ribbonsIn(
   const from = stacked(ordered, "key", ends.keys, lanes, width);
   return ordered
     .map(({ query, key, mass }, at) => {
-      const ends = { from: from[at], to: to[at] };
-      return { plane: 0, query, key, width: mass * width, isNegative: false, ...ends };
+      return { plane: 0, query, key, width: mass * width, from: from[at], to: to[at] };
     })
     .sort((a, b) => a.width - b.width);
 }

@@ -1,7 +1,7 @@
 /** Pure geometry: where every token, ribbon and bar goes, in pixels. */
 
 import { columnOf, given, most, rowOf, total } from "./derive";
-import type { Measure, Side } from "./model";
+import type { Side } from "./model";
 import type { Norms, Picture } from "./picture";
 import { cut, sieve } from "./strongest";
 
@@ -32,14 +32,12 @@ export function middle(row: number, pitch: number): number {
   return (row + 0.5) * pitch;
 }
 
-/** One head's part of what a key gives to a query. */
+/** One strand of what a key gives to a query: a head's part, or one side of zero. */
 export interface Ribbon {
   plane: number;
   query: number;
   key: number;
   width: number;
-  /** Whether it stands for a number below zero. */
-  isNegative: boolean;
   /** The height of its middle at the key's end, and at the query's. */
   from: number;
   to: number;
@@ -62,7 +60,7 @@ export function ribbonsOf(
   const { values, unit } = scaled(picture);
   const passes = sieve(cut(values, share, limit));
   const ribbons = place(picture, values, full / unit, pitch, passes).filter(
-    ({ plane, query, key }) => Math.abs(valueAt(picture, plane, query, key)) >= picture.least,
+    ({ plane, query, key }) => sizeAt(picture, plane, query, key) >= picture.least,
   );
   ribbons.sort((a, b) => a.width - b.width);
   const whole = (scaledSum(picture) / unit) * full;
@@ -70,14 +68,14 @@ export function ribbonsOf(
   return { ribbons, shown: whole > 0 ? drawn / whole : 1, full };
 }
 
-/** One number of a picture. */
-export function valueAt(
-  { values, queries, keys }: Picture,
+/** How much one strand has between two tokens. */
+export function sizeAt(
+  { sizes, queries, keys }: Picture,
   plane: number,
   query: number,
   key: number,
 ): number {
-  return values[(plane * queries + query) * keys + key];
+  return sizes[(plane * queries + query) * keys + key];
 }
 
 /** Sizes whose width is their part of one unit: as they are, or as shares of their query. */
@@ -105,7 +103,7 @@ function scaledSum({ scale, received }: Picture): number {
  * order of the queries, and overlap evenly when they are wider than it together.
  */
 function place(
-  { queries, keys, heads, received, gifts, units, scale, values: signed, measure }: Picture,
+  { queries, keys, strands, received, gifts, units, scale }: Picture,
   values: Float32Array,
   width: number,
   pitch: number,
@@ -115,26 +113,26 @@ function place(
   const used = new Float64Array(keys);
   const ribbons: Ribbon[] = [];
   const plane = queries * keys;
-  const signs = signsOf(measure);
   for (let query = 0; query < queries; query++) {
     const row = scale === "query" ? received[query] / units[query] : received[query];
     const top = middle(query, pitch) - (row * width) / 2;
     let before = 0;
     for (let key = 0; key < keys; key++) {
-      for (const isNegative of signs) {
-        for (let head = 0, at = query * keys + key; head < heads.length; head++, at += plane) {
-          const value = values[at];
-          if (value === 0 || signed[at] < 0 !== isNegative) continue;
-          if (isWanted(value)) {
-            const [wide, whole] = [value * width, columns[key] * width];
-            const strip = squeeze(used[key] * width, wide, whole, pitch * FILL);
-            const from = middle(key, pitch) + strip + wide / 2;
-            const to = top + before * width + wide / 2;
-            ribbons.push({ plane: head, query, key, width: wide, isNegative, from, to });
-          }
-          before += value;
-          used[key] += value;
+      for (
+        let strand = 0, at = query * keys + key;
+        strand < strands.length;
+        strand++, at += plane
+      ) {
+        const value = values[at];
+        if (value > 0 && isWanted(value)) {
+          const [wide, whole] = [value * width, columns[key] * width];
+          const strip = squeeze(used[key] * width, wide, whole, pitch * FILL);
+          const from = middle(key, pitch) + strip + wide / 2;
+          const to = top + before * width + wide / 2;
+          ribbons.push({ plane: strand, query, key, width: wide, from, to });
         }
+        before += value;
+        used[key] += value;
       }
     }
   }
@@ -161,7 +159,7 @@ export function ribbonsAt(
   pitch: number,
   { side, row: token }: { side: Side; row: number },
 ): { ribbons: Ribbon[]; zoom: number } {
-  const { sizes, queries, keys, units } = picture;
+  const { sizes, queries, keys, strands, units } = picture;
   const takes = side === "query";
   const wide = (query: number) => (pitch * FILL) / units[query];
   const sums = takes ? rowOf(sizes, queries, keys, token) : columnOf(sizes, queries, keys, token);
@@ -174,14 +172,13 @@ export function ribbonsAt(
   let used = 0;
   pairs.forEach((pair, other) => {
     let end = middle(other, pitch) - (pair * zoom) / 2;
-    const [query, key] = takes ? [token, other] : [other, token];
-    for (const { plane, value } of bySign(picture, query, key)) {
-      const width = Math.abs(value) * wide(query) * zoom;
+    for (let plane = 0; plane < strands.length; plane++) {
+      const [query, key] = takes ? [token, other] : [other, token];
+      const width = sizeAt(picture, plane, query, key) * wide(query) * zoom;
       const own = centre + squeeze(used, width, whole, room) + width / 2;
       const far = end + width / 2;
-      if (width >= HAIR && Math.abs(value) >= picture.least) {
-        const [from, to] = takes ? [far, own] : [own, far];
-        ribbons.push({ plane, query, key, width, isNegative: value < 0, from, to });
+      if (width >= HAIR && sizeAt(picture, plane, query, key) >= picture.least) {
+        ribbons.push({ plane, query, key, width, from: takes ? far : own, to: takes ? own : far });
       }
       used += width;
       end += width;
@@ -189,21 +186,6 @@ export function ribbonsAt(
   });
   ribbons.sort((a, b) => a.width - b.width);
   return { ribbons, zoom };
-}
-
-/** What each head carries between two tokens, what is above zero first. */
-function bySign(picture: Picture, query: number, key: number): { plane: number; value: number }[] {
-  const every = picture.heads.map((_, plane) => {
-    return { plane, value: valueAt(picture, plane, query, key) };
-  });
-  return signsOf(picture.measure).flatMap((isNegative) =>
-    every.filter(({ value }) => value < 0 === isNegative),
-  );
-}
-
-/** The signs there may be, in the order in which ribbons are stacked: each side of zero together. */
-function signsOf({ signed }: Measure): boolean[] {
-  return signed ? [false, true] : [false];
 }
 
 /** A middle moved so far that half a height fits on both sides of it. */

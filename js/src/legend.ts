@@ -52,20 +52,21 @@ export function ribbonLegend(
   const rest = leftOut(picture, drawn);
   const phrases = lines(picture, drawn).map((line) => {
     if (line.startsWith(FULL_ROW)) return element("span", {}, swatch, line);
-    if (line.startsWith(SIGNS)) return element("span", {}, ...signMarks(palette), line);
+    if (line.startsWith(SIGNS)) return element("span", {}, signMarks(palette), line);
     return own && line === rest ? `${own.count} ribbons of the token in focus brought out` : line;
   });
   const wider = `the token in focus: ${own?.zoom ?? 1} times wider`;
   return own && own.zoom > 1 ? [...phrases, wider] : phrases;
 }
 
-/** A mark in each of the two hues. */
-function signMarks({ signs }: Palette): HTMLElement[] {
-  return signs.map((colour) => {
-    const mark = element("i", { class: "nv-sign", "aria-hidden": "true" });
+/** A mark in each of the two hues, side by side. */
+function signMarks({ signs }: Palette): HTMLElement {
+  const marks = signs.map((colour) => {
+    const mark = element("i", { class: "nv-sign" });
     mark.style.background = colour;
     return mark;
   });
+  return element("span", { class: "nv-signs", "aria-hidden": "true" }, ...marks);
 }
 
 /** The legend, phrase by phrase. */

@@ -37,18 +37,17 @@ export function paintRibbons(
   context: Pen,
   ribbons: Ribbon[],
   { left, right }: { left: number; right: number },
-  colourOf: (ribbon: Ribbon) => string,
+  colours: string[],
   solidity: number,
 ): void {
   context.globalAlpha = solidity;
-  for (const ribbon of ribbons) {
-    const { width, from, to } = ribbon;
+  for (const { plane, width, from, to } of ribbons) {
     const [x, y, ...rest] = curve(left, from, right, to);
     context.beginPath();
     context.moveTo(x, y);
     context.bezierCurveTo(...rest);
     context.lineWidth = width;
-    context.strokeStyle = colourOf(ribbon);
+    context.strokeStyle = colours[plane];
     context.stroke();
   }
   context.globalAlpha = 1;

@@ -14,6 +14,9 @@ export interface Norms {
   unit: number;
 }
 
+/** What ribbons of one colour stand for. */
+export type Strand = number | null | "above" | "below";
+
 /** How far parts reach along the vectors they make. */
 export interface Along {
   /** [query key], by row; negative where a part points against the whole. */
@@ -38,8 +41,10 @@ export interface Picture extends Sums {
   keys: number;
   /** [plane query key]; empty where the measure has no query axis. */
   values: Float32Array;
-  /** The same without signs: how much there is to draw, and what all sums are of. */
+  /** How much there is to draw [strand query key], and what all sums are of; never negative. */
   sizes: Float32Array;
+  /** What each plane of the sizes stands for: a head, or one side of zero through all heads. */
+  strands: Strand[];
   /** What a full row stands for, at each query. */
   units: Float64Array;
   /** Nothing smaller is drawn. */
@@ -64,7 +69,7 @@ export function pictureOf(pane: Pane): Picture | null {
   const hasQuery = measure.axes.includes("query");
   const values = hasQuery ? between(found.values, rows.query, rows.key) : new Float32Array();
   const [queries, keys] = [rows.query.pieces.length, rows.key.pieces.length];
-  const sizes = sizesOf(values, measure);
+  const sizes = measure.signed ? bySign(values, queries * keys) : values;
   const sums = sumsOf(sizes, queries, keys);
   const top = choice.normalize === "absolute" ? ceiling(pane, measure.id) : most(sums.received);
   const norms = normsOf(pane, rows.key);
@@ -81,6 +86,7 @@ export function pictureOf(pane: Pane): Picture | null {
     keys,
     values,
     sizes,
+    strands: measure.signed ? ["above", "below"] : found.heads,
     ...sums,
     units: sums.received.map((sum) => (choice.normalize === "query" ? sum : top) || 1),
     least: choice.threshold * (sizes[sums.peak] ?? 0),
@@ -90,6 +96,15 @@ export function pictureOf(pane: Pane): Picture | null {
     sourceless: stream.sourceless[measure.id]?.[stream.layers.indexOf(layer)] ?? null,
     also: secondNames(pane.flow, stream, measure.id),
   };
+}
+
+/** What all heads have above zero, then what they have below it [side query key]. */
+function bySign(values: Float32Array, size: number): Float32Array {
+  const found = new Float32Array(2 * size);
+  values.forEach((value, at) => {
+    found[(at % size) + (value < 0 ? size : 0)] += Math.abs(value);
+  });
+  return found;
 }
 
 /** How parts lie to their wholes; null where it is not known, undefined while it is on its way. */
@@ -176,19 +191,20 @@ export function rowIn(
   return row < 0 ? null : { side: focus.side, row };
 }
 
-/** The head, query and key of the number that is furthest from zero. */
+/** The head, query and key of the widest ribbon, and its number. */
 export function peakOf(picture: Picture): {
   head: number | null;
   query: number;
   key: number;
   value: number;
 } {
-  const { queries, keys, peak: at } = picture;
+  const { queries, keys, peak: at, sizes } = picture;
+  const strand = picture.strands[Math.floor(at / (queries * keys))];
   return {
-    head: picture.heads[Math.floor(at / (queries * keys))],
+    head: typeof strand === "number" ? strand : null,
     query: Math.floor(at / keys) % queries,
     key: at % keys,
-    value: picture.values[at],
+    value: strand === "below" ? -sizes[at] : sizes[at],
   };
 }
 
@@ -226,11 +242,12 @@ function normsOf(pane: Pane, keys: Rows): Norms | null | undefined {
 /** The head with most of what the token in focus takes or gives; of everything where none is. */
 export function strongestHead(picture: Picture, focus: Focus | null): number | null {
   const at = rowIn(picture, focus);
-  const { sizes, queries, keys, heads } = picture;
+  const { values, queries, keys, heads } = picture;
   const sums = new Float64Array(heads.length);
-  sizes.forEach((value, place) => {
+  values.forEach((value, place) => {
     const row = at?.side === "key" ? place % keys : Math.floor(place / keys) % queries;
-    if (at === null || row === at.row) sums[Math.floor(place / (queries * keys))] += value;
+    if (at === null || row === at.row)
+      sums[Math.floor(place / (queries * keys))] += Math.abs(value);
   });
   return heads[greatest(sums)] ?? null;
 }

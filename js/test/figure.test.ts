@@ -65,10 +65,8 @@ describe("markup", () => {
 describe("a recorder", () => {
   test("keeps ribbons and bars where a canvas would have painted them", () => {
     const pen = recorder();
-    const ribbon = (width: number) => ({
-      ...{ plane: 0, query: 0, key: 0, width, isNegative: false, from: 5, to: 15 },
-    });
-    paintRibbons(pen, [ribbon(1), ribbon(2)], { left: 0, right: 10 }, () => "#112233", 0.75);
+    const ribbon = (width: number) => ({ plane: 0, query: 0, key: 0, width, from: 5, to: 15 });
+    paintRibbons(pen, [ribbon(1), ribbon(2)], { left: 0, right: 10 }, ["#112233"], 0.75);
     paintBars(
       pen,
       [{ plane: 0, key: 1, start: 0, end: 0.5 }],

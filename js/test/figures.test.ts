@@ -12,9 +12,13 @@ import { signedPicture } from "./signed";
 const sorted = (rows: number[][]) =>
   rows.map((row) => row.map(Number)).sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
 
-const rowOf = ({ plane, query, key, width, from, to, isNegative }: Ribbon) => [
-  ...[plane, query, key, width, from, to],
-  Number(isNegative),
+const rowOf = ({ plane, query, key, width, from, to }: Ribbon) => [
+  plane,
+  query,
+  key,
+  width,
+  from,
+  to,
 ];
 
 /** Every figure with the picture that the screen makes of its choice. */

@@ -6,17 +6,17 @@ import { depthOf } from "../src/depth";
 import { total } from "../src/derive";
 import { describe as say } from "../src/describe";
 import { heat, heatGradient, signedHeat } from "../src/heat";
-import { ribbonsAt, ribbonsOf } from "../src/layout";
+import { type Ribbon, ribbonsOf, sizeAt } from "../src/layout";
 import { leftOut, legend, lines, ribbonLegend } from "../src/legend";
 import { madeLegend } from "../src/madeof";
 import { makeupOf } from "../src/makeup";
 import { peakOf, strongestHead } from "../src/picture";
 import { profileOf } from "../src/profile";
-import { contrast, PALETTES } from "../src/scales";
+import { contrast, headColour, PALETTES } from "../src/scales";
 import { pixelsOf } from "../src/thumblayout";
 import { thumbsOf } from "../src/thumbs";
 import { describeThumbs, thumbLegend, thumbLines } from "../src/thumbwords";
-import { standingOf } from "../src/views/flow";
+import { flowView, standingOf } from "../src/views/flow";
 import { signedPane, signedPicture, signedStore, signedTiles } from "./signed";
 
 const ALL = { share: 1, limit: 1e6 };
@@ -32,21 +32,34 @@ describe("a picture of numbers below zero and above", () => {
 
   test("adds up sizes, and nothing cancels", () => {
     const sizes = picture.values.map(Math.abs);
-    expect([...picture.sizes]).toEqual([...sizes]);
     expect(total(picture.received)).toBeCloseTo(total(sizes), 4);
     expect(total(picture.gifts)).toBeCloseTo(total(sizes), 4);
-    expect(picture.present).toBe(sizes.filter((size) => size > 0).length);
+    expect(picture.present).toBe(picture.sizes.filter((size) => size > 0).length);
+  });
+
+  test("has a strand for each side of zero, through all heads", () => {
+    const size = picture.queries * picture.keys;
+    expect(picture.strands).toEqual(["above", "below"]);
+    expect(picture.sizes).toHaveLength(2 * size);
+    for (let at = 0; at < size; at++) {
+      const heads = [picture.values[at], picture.values[at + size]];
+      expect(picture.sizes[at]).toBeCloseTo(total(heads.filter((value) => value > 0)), 6);
+      expect(picture.sizes[at + size]).toBeCloseTo(-total(heads.filter((value) => value < 0)), 6);
+    }
   });
 
   test("has its peak where a number is furthest from zero", () => {
-    const { value } = peakOf(signedPicture({ layer: 1 }));
-    expect(Math.abs(value)).toBe(Math.max(...signedPicture({ layer: 1 }).sizes));
+    const one = signedPicture({ heads: [0] });
+    expect(peakOf(one).value).toBe(Math.min(...one.values));
+    expect(Math.abs(peakOf(one).value)).toBe(Math.max(...one.sizes));
+    const other = signedPicture({ layer: 1, heads: [0] });
+    expect(peakOf(other).value).toBe(Math.max(...other.values));
   });
 
   test("finds the head in which most goes on, signs aside", () => {
-    const size = picture.sizes.length / 2;
+    const size = picture.queries * picture.keys;
     const sums = [0, 1].map((plane) =>
-      total(picture.sizes.subarray(plane * size, (plane + 1) * size)),
+      total(picture.values.subarray(plane * size, (plane + 1) * size).map(Math.abs)),
     );
     expect(strongestHead(picture, null)).toBe(sums[0] >= sums[1] ? 0 : 1);
   });
@@ -59,44 +72,37 @@ describe("a picture of numbers below zero and above", () => {
 
 describe("its ribbons", () => {
   const picture = signedPicture({ normalize: "layer" });
-  const { ribbons, shown } = ribbonsOf(picture, 20, ALL);
-  const numberOf = ({ plane, query, key }: (typeof ribbons)[0]) =>
-    picture.values[(plane * picture.queries + query) * picture.keys + key];
+  const sizeOf = ({ plane, query, key }: Ribbon) => sizeAt(picture, plane, query, key);
 
-  test("are all drawn, as wide as their size, and say on which side they are", () => {
+  test("are all drawn, as wide as their size, one for each side of zero", () => {
+    const { ribbons, shown } = ribbonsOf(picture, 20, ALL);
     expect(ribbons).toHaveLength(picture.present);
     expect(shown).toBeCloseTo(1);
-    expect(ribbons.some(({ isNegative }) => isNegative)).toBe(true);
+    expect(new Set(ribbons.map(({ plane }) => plane))).toEqual(new Set([0, 1]));
     for (const ribbon of ribbons) {
-      expect(ribbon.width).toBeCloseTo((Math.abs(numberOf(ribbon)) * 20 * 0.84) / picture.units[0]);
-      expect(ribbon.isNegative).toBe(numberOf(ribbon) < 0);
+      expect(ribbon.width).toBeCloseTo((sizeOf(ribbon) * 20 * 0.84) / picture.units[0]);
     }
   });
 
   test("are chosen strongest first on either side of zero", () => {
-    const { ribbons: some, shown } = ribbonsOf(picture, 20, { share: 0.6, limit: 1e6 });
-    const least = Math.min(...some.map((ribbon) => Math.abs(numberOf(ribbon))));
-    expect(some.some(({ isNegative }) => isNegative)).toBe(true);
+    const { ribbons, shown } = ribbonsOf(picture, 20, { share: 0.6, limit: 1e6 });
+    const least = Math.min(...ribbons.map(sizeOf));
+    expect(ribbons.some(({ plane }) => plane === 1)).toBe(true);
     expect(shown).toBeGreaterThan(0.55);
     expect(shown).toBeLessThan(0.7);
     // Bins are a sixteenth of an octave wide.
     const stronger = picture.sizes.filter((size) => size > least * 1.1);
-    expect(some.length).toBeGreaterThanOrEqual(stronger.length);
+    expect(ribbons.length).toBeGreaterThanOrEqual(stronger.length);
   });
 
-  test("lie by sign where they meet a token, above zero first", () => {
-    const { ribbons: own } = ribbonsAt(picture, 20, { side: "query", row: 2 });
-    for (let key = 0; key < picture.keys; key++) {
-      const pair = own.filter((ribbon) => ribbon.key === key).sort((a, b) => a.to - b.to);
-      const signs = pair.map(({ isNegative }) => Number(isNegative));
-      expect(signs).toEqual([...signs].sort());
+  test("have the hue of their side", () => {
+    const view = flowView({ hover() {}, pin() {}, choose() {} }, new AbortController().signal);
+    view.draw(signedPane(), PALETTES.light);
+    const marks = [...(view.vectors?.().values() ?? [])].flat().join();
+    for (const colour of [...PALETTES.light.signs, PALETTES.light.soft]) {
+      expect(marks).toContain(colour);
     }
-  });
-
-  test("of a token in focus say their side too", () => {
-    const { ribbons: own } = ribbonsAt(picture, 20, { side: "query", row: 2 });
-    expect(own.length).toBeGreaterThan(0);
-    for (const ribbon of own) expect(ribbon.isNegative).toBe(numberOf(ribbon) < 0);
+    expect(marks).not.toContain(headColour(1, PALETTES.light));
   });
 
   test("have a legend that shows both hues and names them", () => {

@@ -110,11 +110,12 @@ def _curves(
     every = geometry.focused if pinned else geometry.ribbons
     found = every(picture, pitch, limit=most)
     solid = 1.0 if pinned else 0.75
-    columns = (found.plane, found.width, found.start, found.end, found.negative)
-    for plane, width, a, b, negative in zip(*columns, strict=True):
-        signed = palette.signs[bool(negative)]
-        colour = signed if picture.measure.signed else palette.head(picture.heads[plane])
-        yield Curve((start, top + float(a), end, top + float(b)), float(width), colour, solid)
+    columns = (found.plane, found.width, found.start, found.end)
+    heads = [palette.head(head) for head in picture.heads]
+    colours = palette.signs if picture.measure.signed else heads
+    for plane, width, a, b in zip(*columns, strict=True):
+        where = (start, top + float(a), end, top + float(b))
+        yield Curve(where, float(width), colours[plane], solid)
 
 
 def _bars(

@@ -37,10 +37,8 @@ class Ribbons:
     """The height of a ribbon's middle at the key's end."""
     end: Numbers
     """… and at the query's."""
-    negative: Numbers
-    """Whether it stands for a number below zero."""
     shown: Size
-    """The share of the sum that is drawn, signs aside."""
+    """The share of the sum that is drawn."""
     zoom: int = 1
     """How many times wider than to scale."""
 
@@ -81,10 +79,8 @@ def ribbons(picture: Picture, pitch: Size, share: Size = SHARE, limit: int = LIM
     order = np.argsort(width, kind="stable")
     total = widths.sum()
     shown = float(width.sum() / total) if total > 0 else 1.0
-    heads = len(picture.heads)
-    place = (plane[order] % heads, query[order], key[order])
-    negative = plane[order] >= heads
-    return Ribbons(*place, width[order], start[order], end[order], negative, shown)
+    place = (plane[order], query[order], key[order])
+    return Ribbons(*place, width[order], start[order], end[order], shown)
 
 
 def _stacked(widths: Numbers) -> tuple[Numbers, Numbers]:
@@ -136,7 +132,7 @@ def focused(picture: Picture, pitch: Size, limit: int = LIMIT) -> Ribbons:
     """All ribbons of the pinned token, so many times wider that the strongest can be seen."""
     side, row = picture.focus or ("query", 0)
     takes = side == "query"
-    sizes, heads = picture.sizes, len(picture.heads)
+    sizes = picture.sizes
     widths = sizes.astype(np.float64) * (pitch * FILL / picture.units)[None, :, None]
     own = widths[:, row] if takes else widths[:, :, row]  # plane other
     pairs = own.sum(axis=0)
@@ -152,15 +148,14 @@ def focused(picture: Picture, pitch: Size, limit: int = LIMIT) -> Ribbons:
     other, plane = (place.ravel() for place in np.indices(wide.shape))
     inside = wide.cumsum(axis=1) - wide
     far = middle(other, pitch) - wide.sum(axis=1)[other] / 2 + inside.ravel() + flat / 2
-    mine = sizes[:, row] if takes else sizes[:, :, row]
-    kept = np.nonzero((flat >= HAIR) & (mine.T.ravel() >= picture.least))[0]
+    numbers = sizes[:, row] if takes else sizes[:, :, row]
+    kept = np.nonzero((flat >= HAIR) & (numbers.T.ravel() >= picture.least))[0]
     kept = kept[np.argsort(flat[kept], kind="stable")][-limit:]
     ends = (far, near) if takes else (near, far)
-    own_row = np.full(len(kept), row)
-    query, key = (own_row, other[kept]) if takes else (other[kept], own_row)
+    mine = np.full(len(kept), row)
+    query, key = (mine, other[kept]) if takes else (other[kept], mine)
     shown = float(flat[kept].sum() / whole) if whole > 0 else 1.0
-    place = (plane[kept] % heads, query, key, flat[kept], ends[0][kept], ends[1][kept])
-    return Ribbons(*place, plane[kept] >= heads, shown, zoom)
+    return Ribbons(plane[kept], query, key, flat[kept], ends[0][kept], ends[1][kept], shown, zoom)
 
 
 def _within(wanted: Size, half: Size, height: Size) -> Size:

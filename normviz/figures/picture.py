@@ -39,6 +39,11 @@ class Picture:
     keys: Tokens
     values: Numbers
     """[plane query key]; no planes where the measure has no query axis."""
+    sizes: Numbers
+    """How much there is to draw [strand query key]; never negative.
+
+    A strand is a head; or, of numbers that may be negative, one side of zero through all heads.
+    """
     units: Numbers
     """What a full row stands for, at each query."""
     least: Size
@@ -48,17 +53,6 @@ class Picture:
     norms: Norms | None
     focus: tuple[str, int] | None
     """The pinned token: its side, and its row there."""
-
-    @property
-    def sizes(self) -> Numbers:
-        """How much there is to draw [plane query key].
-
-        Of numbers that may be negative, those above zero come first, then those below in as many
-        planes again, so that ribbons of one sign lie side by side.
-        """
-        if not self.measure.signed:
-            return self.values
-        return np.concatenate([np.maximum(self.values, 0), np.maximum(-self.values, 0)])
 
 
 def picture(flow: Flow, choice: dict[str, Any]) -> Picture:
@@ -71,6 +65,7 @@ def picture(flow: Flow, choice: dict[str, Any]) -> Picture:
     by_head = "head" in measure.axes
     whole = _layer(stream, measure, choice["layer"], heads)
     values = whole[:, rows["query"]][:, :, rows["key"]] if whole.size else whole
+    sizes = _by_sign(values) if measure.signed else values
     return Picture(
         measure=measure,
         layer=choice["layer"],
@@ -79,12 +74,18 @@ def picture(flow: Flow, choice: dict[str, Any]) -> Picture:
         queries=stream.queries.take(rows["query"]),
         keys=stream.keys.take(rows["key"]),
         values=values,
+        sizes=sizes,
         units=_units(values, pieces, measure, heads, choice["normalize"]),
-        least=choice["threshold"] * float(np.abs(values).max(initial=0)),
+        least=choice["threshold"] * float(sizes.max(initial=0)),
         hidden=_hidden(whole, rows),
         norms=_norms(stream, pieces, choice, rows["key"], measure),
         focus=_focus(pieces, choice, rows),
     )
+
+
+def _by_sign(values: Numbers) -> Numbers:
+    """What all heads have above zero, then what they have below it."""
+    return np.stack([np.maximum(sign * values, 0).sum(axis=0) for sign in (1, -1)])
 
 
 def _sides(stream: Stream) -> dict[str, Tokens]:

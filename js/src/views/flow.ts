@@ -129,7 +129,7 @@ function moves(before: Drawn, after: Drawn): boolean {
 function frames(parts: Parts, before: Drawn, after: Drawn): (part: number) => void {
   const scene = ({ picture, drawn }: Drawn): Scene => ({
     ribbons: drawn.ribbons,
-    heads: picture.heads,
+    strands: picture.strands,
   });
   const [from, to] = [scene(before), scene(after)];
   return (part) => paintAll(parts, after, part < 1 ? between(from, to, part) : after.drawn.ribbons);
@@ -206,7 +206,7 @@ function paintAll(
 
 /** All ribbons and bars. */
 function paintWhole(pen: Pen, { picture, palette, place }: Drawn, ribbons: Ribbon[]): void {
-  paintRibbons(pen, ribbons, place, ribbonColour(picture, palette), AMONG);
+  paintRibbons(pen, ribbons, place, ribbonColours(picture, palette), AMONG);
   if (picture.norms) {
     const alone = picture.values.length === 0;
     const bars = alone
@@ -240,7 +240,7 @@ function paintOwn(
   about: NonNullable<ReturnType<typeof rowIn>>,
 ): Own {
   const { ribbons, zoom } = ribbonsAt(picture, place.pitch, about);
-  paintRibbons(pen, ribbons, place, ribbonColour(picture, palette), ALONE);
+  paintRibbons(pen, ribbons, place, ribbonColours(picture, palette), ALONE);
   if (picture.norms) {
     const own = barsOf(picture.norms).filter(
       ({ key }) => about.side !== "key" || key === about.row,
@@ -274,11 +274,13 @@ function reveal({ figure }: Parts, row: number, pitch: number): void {
   if (bottom > figure.scrollTop + height) figure.scrollTop = bottom - height;
 }
 
-/** The colour of each ribbon: its head's, or its sign's. */
-function ribbonColour({ heads, measure }: Picture, palette: Palette): (ribbon: Ribbon) => string {
-  if (measure.signed) return ({ isNegative }) => palette.signs[isNegative ? 1 : 0];
-  const colours = heads.map((head) => headColour(head, palette));
-  return ({ plane }) => colours[plane];
+/** The colour of each strand: its head's, or its side of zero's. */
+function ribbonColours({ strands }: Picture, palette: Palette): string[] {
+  const [above, below] = palette.signs;
+  return strands.map((strand) => {
+    if (strand === "above") return above;
+    return strand === "below" ? below : headColour(strand, palette);
+  });
 }
 
 /** The colour of each plane of the bars: its head's, or none where hues stand for signs. */

@@ -82,7 +82,7 @@ export function paintStrands(
     const ribbons = ribbonsIn(links, ends, lanes, strands.width).filter(({ from, to, width }) =>
       touches(stretch, Math.min(from, to), Math.max(from, to), width),
     );
-    paintRibbons(context, ribbons, span, () => colour, SOLID);
+    paintRibbons(context, ribbons, span, [colour], SOLID);
   });
   context.fillStyle = colour;
   trace.nodes.forEach((masses, column) => {
