@@ -128,6 +128,19 @@ def test_keys_with_the_same_value_share_their_weight_evenly():
         torch.testing.assert_close(last[1], some[0, 0, -1, 1])
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_key_that_nobody_reads_stays_at_zero_and_padding_is_not_counted(seed):
+    weight, value, out = example((1, 2, 7, 9, 3, 4), seed)
+    visible = everything(weight)
+    visible[..., 2] = False
+    visible[..., -1, :] = True  # a padding row, which a mask may let read anything
+    queries = torch.arange(7)[None] < 6
+    found = effective(weight * visible, value, out, visible, queries)
+    assert not found.by_row
+    assert (found.weight[:, :, :6, 2] == 0).all()
+    assert (found.null_space == 8 - 3).all()
+
+
 def test_rows_that_are_worked_out_few_at_a_time_are_the_same(monkeypatch):
     weight, value, out = example((2, 2, 9, 9, 3, 4), 0)
     weight, visible = looking_back(weight)

@@ -140,7 +140,7 @@ SIGNED = tuple(
     for choice in (
         {"layer": 1},
         {"normalize": "query", "heads": [1]},
-        {"normalize": "absolute", "threshold": 0.3},
+        {"normalize": "absolute", "heads": [1], "threshold": 0.3},
         {"token": 2},
         {"token": 3, "side": "key", "special": "hidden"},
     )

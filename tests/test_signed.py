@@ -90,6 +90,13 @@ def test_ribbons_are_as_wide_as_sizes_and_none_is_wider_than_a_full_row(scale):
     assert found.shown == pytest.approx(1)
 
 
+def test_what_is_hidden_with_special_tokens_is_a_share_of_sizes():
+    flow = signed_flow()
+    shown = picture(flow, resolve(flow, {"measure": MEASURE, "layer": 0, "special": "hidden"}))
+    sizes = np.abs(flow[MEASURE][0][:, 1:5])
+    assert shown.hidden == pytest.approx(1 - sizes[..., 1:5].sum() / sizes.sum(), rel=1e-5)
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("choice", [{}, {"token": 2}, {"heads": [1]}], ids=str)
 def test_a_figure_has_two_hues_of_ribbons_and_bars_of_none(theme, choice):

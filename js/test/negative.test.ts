@@ -19,6 +19,8 @@ import { describeThumbs, thumbLegend, thumbLines } from "../src/thumbwords";
 import { flowView, standingOf } from "../src/views/flow";
 import { signedPane, signedPicture, signedStore, signedTiles } from "./signed";
 
+const isWord = (row: number) => row > 0 && row < 5;
+
 const ALL = { share: 1, limit: 1e6 };
 
 describe("a picture of numbers below zero and above", () => {
@@ -62,6 +64,15 @@ describe("a picture of numbers below zero and above", () => {
       total(picture.values.subarray(plane * size, (plane + 1) * size).map(Math.abs)),
     );
     expect(strongestHead(picture, null)).toBe(sums[0] >= sums[1] ? 0 : 1);
+  });
+
+  test("hides a share of sizes with the special tokens", () => {
+    const shown = signedPicture({ special: "hidden" });
+    const [all, kept] = [picture, shown].map(({ sizes, queries, keys }) =>
+      // Of the words' rows only; the special tokens stand at both ends.
+      total(sizes.filter((_, at) => queries < 6 || isWord(Math.floor(at / keys) % queries))),
+    );
+    expect(shown.hidden).toBeCloseTo(1 - kept / all, 4);
   });
 
   test("ranks tokens by size", () => {
