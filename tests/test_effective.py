@@ -1,5 +1,6 @@
 """Effective attention: α without what cannot reach the head's output (Brunner et al. 2020)."""
 
+from dataclasses import replace
 from functools import cache
 
 import architectures
@@ -13,7 +14,6 @@ from hypothesis import strategies as st
 from normviz import load
 from normviz.analysis import analyze, analyze_many
 from normviz.capture import capture
-from normviz.capture.origins import Origins
 from normviz.errors import NotFinite, UnknownName, UnsupportedModel
 from normviz.inputs import from_inputs
 from normviz.measures import effective as room
@@ -332,12 +332,14 @@ def test_a_form_that_does_not_exist_is_refused_with_those_that_do(tiny):
     assert "bias, paper, stochastic" in error.value.wanted
 
 
-def test_values_whose_bias_cannot_be_found_are_refused(tiny, monkeypatch):
-    monkeypatch.setattr(Origins, "put_out", lambda *_: None)
+def test_values_that_are_changed_after_their_projection_have_no_bias_to_leave_out():
+    """This model clips its values in place."""
+    clipping = replace(architectures.ALL["olmo"], extra={"clip_qkv": 0.1})
     asked = {"inputs": architectures.text_inputs(), "measures": "effective-weight"}
     with pytest.raises(UnsupportedModel, match="do not come straight from a linear") as error:
-        analyze(tiny("bert"), **asked, effective="paper")
+        analyze(clipping.build(), **asked, effective="paper")
     assert 'effective="bias"' in error.value.do
+    assert "effective-weight" in analyze(clipping.build(), **asked)
 
 
 def test_numbers_that_are_not_finite_are_refused_by_name(tiny):
@@ -346,3 +348,13 @@ def test_numbers_that_are_not_finite_are_refused_by_name(tiny):
         model.encoder.layer[0].attention.self.value.bias[0] = torch.nan
     with pytest.raises(NotFinite, match="encoder layer 0"):
         analyze(model, inputs=architectures.text_inputs(), measures="effective-weight")
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "phi3", "bloom", "deberta-v2", "falcon-grouped"])
+def test_beside_the_ladder_it_is_what_it_is_alone(name, tiny):
+    """On tape the values are followed through tensors that remember their tokens."""
+    asked = {"inputs": {"input_ids": torch.arange(5, 25)[None]}, "effective": "paper"}
+    alone = analyze(tiny(name), **asked, measures="effective-weight")
+    beside = analyze(tiny(name), **asked, measures=["effective-weight", "attention-residual"])
+    np.testing.assert_allclose(beside["effective-weight"], alone["effective-weight"], atol=1e-5)
+    assert "attention-residual" in beside
