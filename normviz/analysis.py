@@ -35,6 +35,7 @@ def analyze(
     truncate: bool = False,
     memory: Any = None,
     biases: str = "source",
+    effective: str = "bias",
     samples: Any = None,
     seed: Any = 0,
     norm: str = "frobenius",
@@ -78,6 +79,11 @@ def analyze(
     biases
         What a bias is to an activation: a `"source"` among others, whose part grows and shrinks
         like any other, or a `"constant"`, so that only tokens are followed. Both add up.
+    effective
+        What `effective-weight` leaves out of α (Brunner et al. 2020): `"bias"`, all that cannot
+        reach the head's output, of the model's own values; `"paper"`, the same of the values
+        without their bias, so that the real output may change; `"stochastic"`, only as much as
+        leaves each row its sum.
     samples, seed
         For the attributions by gradient: how many random directions to try for each token, instead
         of every direction there is, and where the random numbers begin. The squared norm is
@@ -103,7 +109,7 @@ def analyze(
         One of its kinds, saying what was found, what was wanted and what to do.
     """
     slope = {"samples": samples, "seed": seed, "norm": norm, "origin": origin, "rows": rows}
-    options = Options.asked(measures, layers, heads, memory, biases, **slope)
+    options = Options.asked(measures, layers, heads, memory, biases, effective=effective, **slope)
     if text is None and inputs is None and isinstance(tokenizer, str):
         text, tokenizer = tokenizer, None
     loaded = resolve(model, tokenizer, dtype=dtype)
@@ -134,6 +140,7 @@ def analyze_many(
     truncate: bool = False,
     memory: Any = None,
     biases: str = "source",
+    effective: str = "bias",
     **slope: Any,
 ) -> Iterator[Flow]:
     """Analyse texts in padded batches; yields one flow for each, in order, padding dropped.
@@ -141,7 +148,7 @@ def analyze_many(
     Takes what `analyze` takes (`slope` is what it says of gradients); `texts` may be any iterable,
     and is read as the flows are asked for. Above attention, texts are run one by one.
     """
-    options = Options.asked(measures, layers, heads, memory, biases, **slope)
+    options = Options.asked(measures, layers, heads, memory, biases, effective=effective, **slope)
     loaded = resolve(model, tokenizer, dtype=dtype)
     waiting = iter(texts)
     while batch := list(islice(waiting, 1 if options.one_by_one else batch_size)):

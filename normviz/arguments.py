@@ -21,6 +21,9 @@ SHELL = {"precision": "--precision", "max_mb": "--max-mb", "width_cm": "--width-
          "dpi": "--dpi", "legend": "--no-legend"}  # fmt: skip
 """How the options of some kinds of file are written in a shell."""
 
+HOW = ("effective", "samples", "seed", "norm", "origin", "rows")
+"""Options that are passed on to `analyze` as they are."""
+
 
 def parser_for(runs: Mapping[str, Callable[[argparse.Namespace], int]]) -> argparse.ArgumentParser:
     """What reads a command line, and names what runs it."""
@@ -68,6 +71,8 @@ def _show_options(show: argparse.ArgumentParser) -> None:
     show.add_argument("--model", default="demo", help='a name, a folder, or "demo" (the default)')
     show.add_argument("--tokenizer", help="the tokenizer's name or folder, where it is another")
     show.add_argument("--measures", nargs="+", metavar="ID", help='what to compute, or "all"')
+    show.add_argument("--effective", choices=("bias", "paper", "stochastic"), default="bias",
+                      help="what effective-weight leaves out of the weights")  # fmt: skip
     show.add_argument("--truncate", action="store_true", help="cut a text the model cannot take")
     show.add_argument("--samples", type=int, metavar="NUMBER",
                       help="random directions for each token, for attributions")  # fmt: skip

@@ -16,6 +16,18 @@ class Measure:
     axes: tuple[Axis, ...]
     source: str
     meaning: str
+    signed: bool = False
+    """Whether its numbers may be negative: views then show sizes, and signs in two hues."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What else is known of some measures, besides their own numbers."""
+
+    axes: tuple[Axis, ...]
+    """None at all: those of its measure."""
+    of: tuple[str, ...]
+    """The measures it may be asked for; none, where it comes by itself."""
 
 
 def _rung(name: str, label: str, source: str, meaning: str) -> Measure:
@@ -81,6 +93,14 @@ _ALL = (
         "whole layer",
         "Kobayashi et al. 2024",
         "what each key gives to the layer's output",
+    ),
+    Measure(
+        "effective-weight",
+        "α⊥",
+        ("layer", "head", "query", "key"),
+        "Brunner et al. 2020",
+        "α without what cannot reach the head's output; it may be negative",
+        signed=True,
     ),
     _rung(
         "globenc",
@@ -166,32 +186,32 @@ DEFAULT = ("weight", "value-norm", "weighted-norm", "attention")
 """The measures that cost next to nothing."""
 ON_REQUEST = ("attention-flow", *ATTRIBUTIONS, "value-zeroing-output")
 """What `"all"` does not mean, because it takes minutes for more than a few dozen tokens."""
-READINGS: dict[str, tuple[Axis, ...]] = {
-    "along": ("layer", "query", "key"),
-    "mixing": ("layer", "query"),
+READINGS = {
+    "along": Reading(("layer", "query", "key"), LADDER),
+    "mixing": Reading(("layer", "query"), LADDER),
+    "rank": Reading(("layer", "head"), ("effective-weight",)),
+    "null-space": Reading(("layer", "head"), ("effective-weight",)),
+    "error": Reading((), ()),
 }
-"""What is kept of every rung besides its lengths; see `Stream.reading`."""
-ERROR = "error"
-"""The reading that says how uncertain a sampled measure is, number by number."""
+"""What is kept of some measures besides their own numbers; see `Stream.reading`."""
 
 
 def is_climbed(name: str) -> bool:
     """Whether a measure or reading is taken on the rungs of a layer."""
-    kind, _, rung = name.rpartition(":")
+    kind, rung = read_of(name)
     return (rung in LADDER and kind in ("", *READINGS)) or name in ("globenc", "alti")
+
+
+def read_of(name: str) -> tuple[str, str]:
+    """The kind of a reading such as `mixing:layer` and its measure; a measure has no kind."""
+    kind, _, measure = name.partition(":")
+    return (kind, measure) if kind in READINGS and measure else ("", name)
 
 
 def axes_of(name: str) -> tuple[Axis, ...]:
     """The axes of a measure, or of a reading such as `mixing:layer`."""
-    kind, _, rung = name.partition(":")
-    if kind == ERROR:
-        return MEASURES[rung].axes
-    return READINGS[kind] if rung and kind in READINGS else MEASURES[name].axes
-
-
-def is_reading(name: str) -> bool:
-    """Whether a name is that of something known about a measure, such as `mixing:layer`."""
-    return name.partition(":")[0] in (*READINGS, ERROR)
+    kind, measure = read_of(name)
+    return (kind and READINGS[kind].axes) or MEASURES[measure].axes
 
 
 def one_of(name: object, names: Iterable[object], kind: str) -> None:
@@ -209,9 +229,9 @@ def one_of(name: object, names: Iterable[object], kind: str) -> None:
 def chosen(measures: str | Iterable[str]) -> tuple[str, ...]:
     """The measures asked for, by id, list of ids or `"all"`, in the order of the catalog.
 
-    Readings of the ladder such as `along:layer` may be asked for too; `"all"` means them as well.
+    Readings such as `along:layer` may be asked for too; `"all"` means them as well.
     """
-    readings = [f"{kind}:{rung}" for kind in READINGS for rung in LADDER]
+    readings = [f"{kind}:{name}" for kind, reading in READINGS.items() for name in reading.of]
     known = [*MEASURES, *readings]
     everything = [name for name in known if name not in ON_REQUEST]
     asked = everything if measures == "all" else measures

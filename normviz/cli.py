@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import normviz
-from normviz.arguments import SHELL, parser_for
+from normviz.arguments import HOW, SHELL, parser_for
 from normviz.catalog import DEFAULT, MEASURES
 from normviz.choice import CHOICES
 from normviz.errors import NormvizError, UnknownName
@@ -66,7 +66,7 @@ def _show(chosen: argparse.Namespace) -> int:
         target=chosen.target,
         truncate=chosen.truncate,
         measures=_measures(chosen),
-        **{name: getattr(chosen, name) for name in ("samples", "seed", "norm", "origin", "rows")},
+        **{name: getattr(chosen, name) for name in HOW},
     )
     return _finish(flow, chosen)
 

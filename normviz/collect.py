@@ -10,12 +10,13 @@ import torch
 from torch import Tensor
 
 from normviz.axes import SIDES, STREAMS, Array, StreamName
-from normviz.catalog import axes_of, is_reading, one_of
+from normviz.catalog import axes_of, one_of, read_of
 from normviz.errors import NotFinite, UnsupportedModel
 from normviz.inputs import Prepared
 from normviz.measures.checks import Checks
+from normviz.measures.effective import FORMS
 from normviz.measures.ladder import Climbed
-from normviz.measures.layer import Measured, Passed
+from normviz.measures.layer import Measured, Passed, Removal
 from normviz.receipt import TOLERANCE, LayerCheck, RungCheck, SlopeCheck
 from normviz.stream import Layers, Stream
 from normviz.tokens import Tokens
@@ -65,6 +66,7 @@ def _row(by_stream: dict[StreamName, list[Measured]], prepared: Prepared, row: i
         rungs += [check for item in items for check in _rung_checks(actual, item)]
         slopes += [check for item in items for check in _slope_checks(actual, item)]
         notes += [*_remarks(items), *_coinciding(streams[actual])]
+        notes += _removed(streams[actual], items[0].removal)
     return Row(streams, tuple(checks), tuple(rungs), tuple(slopes), tuple(notes))
 
 
@@ -94,6 +96,24 @@ def _coinciding(stream: Stream) -> Iterator[str]:
     """Which rungs are one and the same here."""
     for above, below in stream.same.items():
         yield f"{stream.name}: {above} is {below}, because no norm follows that sum"
+
+
+def _removed(stream: Stream, removal: Removal | None) -> Iterator[str]:
+    """What `effective-weight` is here: which form, over which keys, and whether it is only α."""
+    if removal is None:
+        return
+    yield f"{stream.name}: effective-weight, form {removal.form!r}: {FORMS[removal.form]}"
+    if removal.by_row:
+        yield (
+            f"{stream.name}: each row of effective-weight is taken over the keys that it may read; "
+            "this is normviz's reading, for in Brunner et al. every row reads all keys"
+        )
+    if not stream.reading("null-space", "effective-weight").any():
+        yield (
+            f"{stream.name}: effective-weight is weight itself: no row reads more keys than it "
+            f"has independent values (keys {len(stream.keys)}, dimensions of a head "
+            f"{removal.dim}), so there is nothing to remove"
+        )
 
 
 def _remarks(items: list[Measured]) -> Iterator[str]:
@@ -166,7 +186,7 @@ def _stream(name: StreamName, items: list[Measured], prepared: Prepared, row: in
     }
     coinciding, rungs = _laddered(items, row)
     found |= rungs
-    readings = {name: found.pop(name) for name in tuple(found) if is_reading(name)}
+    readings = {name: found.pop(name) for name in tuple(found) if read_of(name)[0]}
     layers = tuple(item.layer for item in items)
     return Stream(name, queries, keys, layers, first.heads, found, readings, coinciding)
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from normviz.catalog import MEASURES, is_reading
+from normviz.catalog import MEASURES, read_of
 from normviz.flow import Flow
 from normviz.pipes import attention_flow
 from normviz.rolling import is_stacked, rollout
@@ -18,11 +18,6 @@ def base_of(measure: str) -> str:
 def is_derived(measure: str) -> bool:
     """Whether a measure is made of another."""
     return base_of(measure) != measure
-
-
-def rung_of(name: str) -> str:
-    """The rung that a reading such as `mixing:layer` is taken on; a measure is its own."""
-    return name.partition(":")[2] if is_reading(name) else name
 
 
 def bases(measures: Iterable[str]) -> tuple[str, ...]:
@@ -63,11 +58,11 @@ def _those(stream: Stream, layers: Collection[int] | None) -> tuple[int, ...]:
 def _kept(stream: Stream, measures: Collection[str], layers: Collection[int] | None) -> Stream:
     """Only the measures that were asked for, in the layers that were."""
     wanted = {stream.held_as(name) for name in measures}
-    wanted |= {rung_of(name) for name in wanted}
+    wanted |= {read_of(name)[1] for name in wanted}
     wanted |= {"weight", "value-norm"} if "weighted-norm" in wanted else set()
     less = replace(
         stream,
         stored={name: held for name, held in stream.stored.items() if name in wanted},
-        readings={n: held for n, held in stream.readings.items() if rung_of(n) in wanted},
+        readings={n: held for n, held in stream.readings.items() if read_of(n)[1] in wanted},
     )
     return less.only(_those(stream, layers))

@@ -132,6 +132,13 @@ class Flow:
 
         return mixing(self.stream(stream), rung)
 
+    def null_space(self, *, stream: str | None = None) -> Array:
+        """How many dimensions of α cannot reach a head's output [layer head] (Brunner et al. 2020).
+
+        In the row that has most of them; 0 where `effective-weight` is α itself.
+        """
+        return self.stream(stream).reading("null-space", "effective-weight")
+
     def contextualisation_change(
         self, before: str, after: str, *, stream: str | None = None
     ) -> Array:

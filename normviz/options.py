@@ -7,6 +7,7 @@ from typing import Any, get_args
 from normviz.catalog import ATTRIBUTIONS, ZEROINGS, chosen, is_climbed, one_of
 from normviz.derived import bases, is_derived
 from normviz.errors import BadInput
+from normviz.measures.effective import FORMS, Form
 from normviz.measures.slopes import Norm, Rows, Slope
 from normviz.measures.tangents import Origin
 from normviz.parts.records import Biases
@@ -24,6 +25,7 @@ class Options:
     heads: Collection[int] | None = None
     memory: int | None = None
     biases: Biases = "source"
+    effective: Form = "bias"
     slope: Slope = field(default_factory=Slope)
     by_name: bool = True
     """Whether each measure was named, and not merely meant by `"all"`."""
@@ -36,10 +38,13 @@ class Options:
         heads: Collection[int] | None = None,
         memory: Any = None,
         biases: Any = "source",
+        *,
+        effective: Any = "bias",
         **slope: Any,
     ) -> "Options":
         """The options a person gave, or a sentence that says what is wrong with them."""
         one_of(biases, ("source", "constant"), "treatment of biases")
+        one_of(effective, FORMS, "effective form")
         whole = isinstance(memory, int | float) and not isinstance(memory, bool)
         if memory is not None and not (whole and 0 < memory < float("inf")):
             raise BadInput(
@@ -49,8 +54,9 @@ class Options:
             )
         budget = None if memory is None else int(memory)
         how = Slope(memory=budget, **_sensible(slope))
+        named = measures != "all"
         wanted = chosen(measures)
-        return cls(wanted, layers, heads, budget, biases, how, by_name=measures != "all")
+        return cls(wanted, layers, heads, budget, biases, effective, how, by_name=named)
 
     @property
     def run_for(self) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ def flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flow
         real=sides,
         memory=options.memory,
         biases=options.biases,
+        form=options.effective,
     )
     with counting("attention layers", _layer_count(loaded.model)) as step:
 
@@ -44,11 +45,12 @@ def flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flow
             step()
 
         layered = reducer.layered if reducer.needs_tape else None
-        capture(loaded.model, prepared.for_forward(), measured, layered)
+        inputs = prepared.for_forward()
+        capture(loaded.model, inputs, measured, layered, biases=reducer.needs_biases)
     if "decomposition" in options.measures:
         with torch.no_grad():
             reducer.carried(_carried(loaded.model, prepared, len(reducer.results)))
-    said = rerun(loaded.model, prepared.for_forward(), reducer, options.slope)
+    said = rerun(loaded.model, inputs, reducer, options.slope)
     rows = gathered(reducer.results, prepared, options.layers)
     first = next(loaded.model.parameters(), None)
     fingerprint = prepared.fingerprint()

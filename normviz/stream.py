@@ -58,7 +58,7 @@ class Stream:
     """The heads held, numbered from 0 as in the model."""
     stored: Mapping[str, Layers]
     readings: Mapping[str, Layers] = field(default_factory=dict)
-    """What else is known of the rungs of the ladder, such as `mixing:layer`."""
+    """What else is known of the measures, such as `mixing:layer`."""
     same: Mapping[str, str] = field(default_factory=dict)
     """Measures that are others under a second name: rungs that coincide in this model."""
 
@@ -136,9 +136,10 @@ class Stream:
         }
         return second.get(measure, measure) if isinstance(measure, str) else measure
 
-    def reading(self, kind: str, rung: str) -> Array:
-        """What else is known of a rung of the ladder.
+    def reading(self, kind: str, measure: str) -> Array:
+        """What else is known of a measure.
 
+        Of the rungs of the ladder:
         `mixing` [layer query]: which part of each token's vector comes from other tokens; the
         length of the sum over the context, over that plus the length of the token's own part
         (Kobayashi et al. 2021, eq. 18).
@@ -146,8 +147,12 @@ class Stream:
         point against it are negative, and are cancelled by others.
         `error`, with the axes of the measure: the standard error of each number of an attribution
         that was estimated from random directions (`samples=`).
+
+        Of `effective-weight`, in the row of α where it is greatest:
+        `rank` [layer head]: how many of the value vectors that the row reads are independent.
+        `null-space` [layer head]: how many dimensions of the row cannot reach the head's output.
         """
-        name = self.held_as(f"{kind}:{rung}")
+        name = self.held_as(f"{kind}:{measure}")
         one_of(name, self.readings, "reading")
         return self.readings[name].joined()
 
@@ -168,12 +173,14 @@ class Stream:
         """For each category of key, its share of all that a layer's queries take, by layer.
 
         Averaged over heads after adding up, so that in `weighted-norm` a head that moves more
-        counts more; for `weight` every head and query counts the same.
+        counts more; for `weight` every head and query counts the same. Negative numbers count by
+        their size.
         """
         totals = []
         for layer in self.layers:
             values = self.at(measure, layer)
-            totals.append(values.reshape(-1, values.shape[-1]).sum(axis=0, dtype=np.float64))
+            sizes = np.abs(values).reshape(-1, values.shape[-1])
+            totals.append(sizes.sum(axis=0, dtype=np.float64))
         mass = np.stack(totals) if totals else np.zeros((0, len(self.keys)))
         whole = np.where(mass.sum(axis=1) > 0, mass.sum(axis=1), 1.0)
         kinds = np.array(self.keys.categories)
@@ -206,6 +213,8 @@ class Stream:
             else:
                 mean = from_key / from_key.sum(axis=0)
                 merged[name] = Layers(layer @ mean for layer in values)
+        by_token = {"query", "key"}
+        kept = {n: held for n, held in self.readings.items() if not by_token & {*axes_of(n)}}
         return Stream(
             self.name,
             self.queries.merged(),
@@ -213,7 +222,8 @@ class Stream:
             self.layers,
             self.heads,
             merged,
-            same=self.same,
+            kept,
+            self.same,
         )
 
     def __repr__(self) -> str:

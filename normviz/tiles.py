@@ -110,7 +110,8 @@ def _overview(name: str, stream: Stream, measure: str, precision: str) -> Tile:
     for layer in stream.layers:
         values = _planes(_finite(stream, measure, layer), measure)
         thumbs.append(_pooled(_pooled(values, axis=1), axis=2))
-        received = values.sum(axis=-1) if "query" in MEASURES[measure].axes else values[:, 0]
+        whole = np.abs(values).sum(axis=-1)
+        received = whole if "query" in MEASURES[measure].axes else values[:, 0]
         peaks.append(_rounded(received.max(axis=-1)))
         for rival in rivals:
             other = _planes(_finite(stream, rival, layer), rival)
@@ -130,7 +131,7 @@ def disagreement(values: Array, others: Array) -> Array:
     """How much of what a query takes would have to come from elsewhere to turn one into the other.
 
     Half the difference of the shares, averaged over the queries: 0 when every query divides its
-    whole in the same way, 1 when no key is used by both.
+    whole in the same way, 1 when no key is used by both. Negative shares are parts of the sizes.
     """
     difference = np.abs(_divided(values) - _divided(others)).sum(axis=-1) / 2
     mean: Array = difference.mean(axis=-1)
@@ -138,7 +139,7 @@ def disagreement(values: Array, others: Array) -> Array:
 
 
 def _divided(values: Array) -> Array:
-    whole = values.sum(axis=-1, keepdims=True)
+    whole = np.abs(values).sum(axis=-1, keepdims=True)
     divided: Array = values / np.where(whole > 0, whole, 1)
     return divided
 
@@ -156,10 +157,12 @@ def _planes(values: Array, measure: str) -> Array:
 
 
 def _pooled(values: Array, axis: int) -> Array:
-    """The greatest of each of at most `THUMB` even runs along an axis."""
+    """The number furthest from zero in each of at most `THUMB` even runs along an axis."""
     count = values.shape[axis]
     starts = np.linspace(0, count, min(count, THUMB), endpoint=False).astype(int)
-    pooled: Array = np.maximum.reduceat(values, starts, axis=axis)
+    highest = np.maximum.reduceat(values, starts, axis=axis)
+    lowest = np.minimum.reduceat(values, starts, axis=axis)
+    pooled: Array = np.where(highest >= -lowest, highest, lowest)
     return pooled
 
 

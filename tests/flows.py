@@ -156,6 +156,22 @@ def ladder_flow(
     return Flow({"encoder": ladder}, replace(receipt(checks), rungs=climbed), plain.title)
 
 
+def signed_flow(tokens: Sequence[str] = SENTENCE, *, layers: int = 2) -> Flow:
+    """A flow with effective attention: values of two dimensions, so that much can be removed."""
+    plain = random_flow(tokens, layers=layers, heads=2)
+    encoder, draw = plain.encoder, np.random.default_rng(19)
+    values = draw.normal(0, 1, (layers, 2, len(tokens), 2))
+    basis = np.linalg.svd(values, full_matrices=False).U
+    less = (encoder["weight"] @ basis @ basis.swapaxes(-1, -2)).astype(np.float32)
+    sizes = {"rank": 2, "null-space": len(tokens) - 2}
+    readings = {
+        f"{kind}:effective-weight": Layers(np.full((layers, 2), size, np.float32))
+        for kind, size in sizes.items()
+    }
+    stored = {**encoder.stored, "effective-weight": Layers(less)}
+    return replace(plain, streams={"encoder": replace(encoder, stored=stored, readings=readings)})
+
+
 def carried_flow(tokens: Sequence[str] = SENTENCE, *, layers: int = 3) -> Flow:
     """A flow that also says how much of each input token is in every vector, layer by layer."""
     flow = random_flow(tokens, layers=layers, heads=2)

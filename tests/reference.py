@@ -218,3 +218,25 @@ def spearman(one, other):
     pairs = [(a - middle[0], b - middle[1]) for a, b in zip(first, second, strict=True)]
     together = sum(a * b for a, b in pairs)
     return together / math.sqrt(sum(a * a for a, _ in pairs) * sum(b * b for _, b in pairs))
+
+
+def effective(weight, value, out, visible, *, stochastic=False):
+    """α⊥ of one text, a row at a time: α minus its projection on the left null space of V W_O.
+
+    `weight` is head query key; `value` head key dim; `out` head dim model; `visible` query key.
+    The whole vectors are decomposed, and the null space itself is what is left over.
+    """
+    weight, value, out = (np.asarray(array, dtype=np.float64) for array in (weight, value, out))
+    found = np.zeros_like(weight)
+    for head, query in np.ndindex(weight.shape[:2]):
+        keys = np.nonzero(np.asarray(visible)[query])[0]
+        moved = value[head, keys] @ out[head]
+        if stochastic:
+            moved = np.column_stack([moved, np.full(len(keys), np.abs(moved).max())])
+        left, sizes, _ = np.linalg.svd(moved, full_matrices=True)
+        rank = (sizes > 1e-9 * sizes.max()).sum()
+        row = weight[head, query, keys]
+        for nothing in left[:, rank:].T:
+            row = row - (row @ nothing) * nothing
+        found[head, query, keys] = row
+    return found

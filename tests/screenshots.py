@@ -63,6 +63,15 @@ def ladder_scenes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "ladder-profile", {"view": "profile", "measure": "attention-block", "layer": 2}
 
 
+def signed_scenes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Numbers below zero, in two hues."""
+    signed = {"measure": "effective-weight", "layer": 2}
+    yield "signed", signed
+    yield "signed-pinned", {**signed, "token": len(flow.tokens) // 2, "heads": [3]}
+    yield "signed-matrix", {**signed, "view": "matrix"}
+    yield "signed-grid", {**signed, "view": "grid"}
+
+
 def shoot(tab: Page, path: Path) -> None:
     """A picture of the whole page, once everything has been painted."""
     tab.wait_for_timeout(400)
@@ -86,6 +95,7 @@ def main(folder: Path, wanted: list[str]) -> None:
             flow, tall = ask(text), ask(text, measures="all")
             looks = [(flow, *scene) for scene in scenes(flow, other)]
             looks += [(tall, *scene) for scene in ladder_scenes(tall)]
+            looks += [(tall, *scene) for scene in signed_scenes(tall)]
             looks.append((tall.with_chart(chart()), "study", {"view": "profile", "layer": 2}))
             for (shown, name, choice), theme in product(looks, THEMES):
                 target = folder / f"{name}-{size}-{theme}.png"

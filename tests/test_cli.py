@@ -194,3 +194,9 @@ def test_nobody_looks_at_a_pipe(monkeypatch):
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert not progress.seen()
+
+
+def test_what_effective_weight_leaves_out_can_be_chosen(shell):
+    asked = ("show", "The cat sat.", "--measures", "effective-weight", "-o", "x.normviz")
+    assert shell(*asked, "--effective", "stochastic")[0] == 0
+    assert any("form 'stochastic'" in note for note in normviz.load("x.normviz").receipt.notes)

@@ -9,7 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flows import SENTENCE, chart, flow_of, ladder_flow, random_flow, two_streams, wordy_flow
+from flows import (
+    SENTENCE,
+    chart,
+    flow_of,
+    ladder_flow,
+    random_flow,
+    signed_flow,
+    two_streams,
+    wordy_flow,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -19,7 +28,7 @@ from normviz.catalog import MEASURES
 from normviz.choice import CHOICES, resolve
 from normviz.coding import PRECISIONS, decode, encode
 from normviz.errors import NotFinite, UnknownName
-from normviz.figures.colours import PALETTES, heat
+from normviz.figures.colours import BELOW, PALETTES, heat
 from normviz.figures.geometry import bars, focused, ribbons
 from normviz.figures.picture import picture
 from normviz.flow import Flow
@@ -139,6 +148,19 @@ FIGURES = (
 """Choices whose geometry must be the same in Python and on the screen."""
 
 
+SIGNED = tuple(
+    {"measure": "effective-weight", **choice}
+    for choice in (
+        {"layer": 1},
+        {"normalize": "query", "heads": [1]},
+        {"normalize": "absolute", "heads": [1], "threshold": 0.3},
+        {"token": 2},
+        {"token": 3, "side": "key", "special": "hidden"},
+    )
+)
+"""The same of a measure that may be negative."""
+
+
 def _figure(flow, **given):
     choice = resolve(flow, given)
     shown = picture(flow, choice)
@@ -203,7 +225,7 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
     """Set NORMVIZ_WRITE_CONTRACT=1 to write it anew, then look at the difference."""
     flow, wordy = two_streams(), wordy_flow()
     payload, ladder = pack(flow), _contract_of(ladder_flow(SENTENCE[:3], prenorm=True))
-    merged = wordy.encoder.words()
+    merged, signed = wordy.encoder.words(), signed_flow()
     contract = {
         "header": payload.header,
         "data": base64.b64encode(payload.data).decode("ascii"),
@@ -218,6 +240,11 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
         ],
         "ladder": ladder,
         "charts": pack(flow.with_chart(chart())).header["flows"][0]["charts"],
+        "signed": {
+            **_contract_of(signed),
+            "choice": resolve(signed, {}),
+            "figures": [_figure(signed, **choice) for choice in SIGNED],
+        },
         "wordy": pack(wordy, whole=False).header["flows"][0],
         "words": [
             {"measure": measure, "layer": layer,
@@ -234,7 +261,8 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
         "figures": [_figure(flow, **choice) for choice in FIGURES],
         "colours": {
             theme: {"heads": [palette.head(head) for head in (None, *range(16))],
-                    "heat": heat(theme)[::15]}
+                    "heat": heat(theme)[::15], "below": heat(theme, BELOW)[::15],
+                    "signs": palette.signs}
             for theme, palette in PALETTES.items()
         },
     }  # fmt: skip

@@ -57,14 +57,16 @@ def test_everything_that_show_is_told_reaches_the_analysis(shell, analysis):
     code, *_ = shell(
         "show", "Guten Tag.", "--model", "m", "--tokenizer", "t", "--pair", "p",
         "--target", "Hello.", "--truncate", "--measures", "weight", "value-norm",
+        "--effective", "paper",
     )  # fmt: skip
     assert code == 0
     assert analysis.given == ("m", "t", "Guten Tag.", "p")
-    measures = ["weight", "value-norm"]
-    assert analysis.named == {"target": "Hello.", "truncate": True, "measures": measures}
+    told = {"measures": ["weight", "value-norm"], "effective": "paper"}
+    assert analysis.named == {"target": "Hello.", "truncate": True, **told}
     shell("show", "A text.")
     assert analysis.given == ("demo", None, "A text.", None)
-    assert analysis.named == {"target": None, "truncate": False, "measures": list(DEFAULT)}
+    usual = {"measures": list(DEFAULT), "effective": "bias"}
+    assert analysis.named == {"target": None, "truncate": False, **usual}
 
 
 def test_a_measure_that_is_to_be_shown_is_computed(shell, analysis):

@@ -1,7 +1,7 @@
 /** One layer as a field of cells: what stands along its sides, and how deep each colour is. */
 
 import { headsAdded } from "./depth";
-import { most, planes, received, summed } from "./derive";
+import { most, planes, received, sizesOf, summed } from "./derive";
 import type { Rows } from "./lens";
 import type { Side, Tokens } from "./model";
 import type { Pane } from "./pane";
@@ -29,7 +29,7 @@ export interface Cells {
   across: Edge;
   /** [row column], the chosen heads added up. */
   values: Float32Array;
-  /** All that each row takes. */
+  /** All that each row takes, signs aside. */
   wholes: Float64Array;
   /** Whether every row is divided by its whole. */
   isDivided: boolean;
@@ -47,8 +47,9 @@ export function cellsOf(pane: Pane): Cells | null {
     : summed(picture.values, queries * keys);
   const down = isNorm ? headEdge(picture.norms?.heads ?? []) : edge(rows.query, "query");
   const isDivided = picture.scale === "query" && !isNorm;
-  const wholes = received(values, down.labels.length, keys);
-  const full = fullOf(pane, values, isDivided ? wholes : null, keys);
+  const sizes = sizesOf(values, picture.measure);
+  const wholes = received(sizes, down.labels.length, keys);
+  const full = fullOf(pane, sizes, isDivided ? wholes : null, keys);
   if (!full) return null;
   const heads = headsAdded(pane);
   const across = edge(rows.key, "key");
@@ -67,15 +68,15 @@ function headEdge(heads: (number | null)[]): Edge {
 /** What the full colour stands for; null while it is on its way. */
 function fullOf(
   pane: Pane,
-  values: Float32Array,
+  sizes: Float32Array,
   wholes: Float64Array | null,
   keys: number,
 ): Full | null {
   if (wholes) {
-    const shares = values.map((value, at) => value / (wholes[Math.floor(at / keys)] || 1));
+    const shares = sizes.map((value, at) => value / (wholes[Math.floor(at / keys)] || 1));
     return { value: most(shares), words: "the largest share; each row divided by its own whole" };
   }
-  const own = most(values);
+  const own = most(sizes);
   if (pane.choice.normalize !== "absolute") return { value: own, words: IN_LAYER };
   const bound = anywhere(pane);
   if (bound === null) return null;
@@ -101,7 +102,7 @@ function anywhere({ tiles, index, stream, measure, choice }: Pane): Full | null 
   const value = stream.layers.reduce((top, _, layer) => {
     const size = rows * columns;
     const heads = small.values.subarray(layer * every.length * size);
-    const picked = planes(heads, size, chosen);
+    const picked = sizesOf(planes(heads, size, chosen), measure);
     return Math.max(top, most(isAdded ? summed(picked, size) : picked));
   }, 0);
   const isExact = !isAdded || (rows === count(stream.queries) && columns === count(stream.keys));
@@ -114,17 +115,22 @@ function count({ pieces }: Tokens): number {
   return pieces.length;
 }
 
-/** How deep the colour of each cell is, from 0 to 1; -1 for what stays blank. */
+/** How deep the colour of each cell is, from -1 to 1; not a number for what stays blank. */
 export function depths({ values, wholes, isDivided, full, across, picture }: Cells): Float32Array {
   const columns = across.labels.length;
   return values.map((value, at) => {
-    if (!(value > 0) || value < picture.least) return -1;
+    if (!isDrawn(value, picture)) return Number.NaN;
     const unit = isDivided ? full.value * wholes[Math.floor(at / columns)] : full.value;
-    return unit > 0 ? Math.min(1, value / unit) : 0;
+    return unit > 0 ? Math.max(-1, Math.min(1, value / unit)) : 0;
   });
 }
 
-/** The largest of each block of cells, where several share a pixel. */
+/** Whether a cell has anything to show. */
+function isDrawn(value: number, { least }: Picture): boolean {
+  return value !== 0 && Math.abs(value) >= least;
+}
+
+/** The cell furthest from zero of each block, where several share a pixel. */
 export function pooled(
   values: Float32Array,
   columns: number,
@@ -133,12 +139,14 @@ export function pooled(
   const rows = columns > 0 ? values.length / columns : 0;
   if (block.rows === 1 && block.columns === 1) return { values, columns, rows };
   const [wide, tall] = [Math.ceil(columns / block.columns), Math.ceil(rows / block.rows)];
-  const found = new Float32Array(wide * tall).fill(-1);
+  const found = new Float32Array(wide * tall).fill(Number.NaN);
   for (let row = 0; row < rows; row++) {
     const to = Math.floor(row / block.rows) * wide;
     for (let column = 0; column < columns; column++) {
       const at = to + Math.floor(column / block.columns);
-      found[at] = Math.max(found[at], values[row * columns + column]);
+      const value = values[row * columns + column];
+      // Nothing is less than what is not a number, so any number takes its place.
+      if (!(Math.abs(value) <= Math.abs(found[at])) && !Number.isNaN(value)) found[at] = value;
     }
   }
   return { values: found, columns: wide, rows: tall };
@@ -148,7 +156,7 @@ export function pooled(
 export function extremes({ values, picture }: Cells): { least: number; most: number } | null {
   let [least, most] = [-1, -1];
   for (let at = 0; at < values.length; at++) {
-    if (!(values[at] > 0) || values[at] < picture.least) continue;
+    if (!isDrawn(values[at], picture)) continue;
     if (least < 0 || values[at] < values[least]) least = at;
     if (most < 0 || values[at] > values[most]) most = at;
   }

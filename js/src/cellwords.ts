@@ -2,16 +2,18 @@
 
 import { type Cells, extremes } from "./cells";
 import { quoted } from "./describe";
-import { asides } from "./legend";
+import { asides, SIGNS } from "./legend";
 import { number, percent } from "./scales";
+import { signedNumber } from "./signed";
 
 /** One cell, in a line: who takes how much from whom, and what part that is. */
 export function cellLine(cells: Cells, row: number, column: number): string {
-  const { down, across, values, wholes } = cells;
+  const { down, across, values, wholes, picture } = cells;
   const value = values[row * across.labels.length + column];
   if (down.side === null) return `${pairOf(cells, row, column)}: ${number(value)}`;
-  const share = wholes[row] > 0 ? percent(value / wholes[row]) : "0%";
-  return `${pairOf(cells, row, column)}: ${number(value)}, ${share} of all it takes`;
+  const share = wholes[row] > 0 ? percent(Math.abs(value) / wholes[row]) : "0%";
+  const aside = picture.measure.signed ? ", signs aside" : "";
+  return `${pairOf(cells, row, column)}: ${signedNumber(value)}, ${share} of all it takes${aside}`;
 }
 
 /** The names of a cell's row and column. */
@@ -24,8 +26,16 @@ function pairOf({ down, across }: Cells, row: number, column: number): string {
 
 /** What the full colour stands for. */
 export function fullColour({ full, isDivided }: Cells): string {
-  const value = isDivided ? percent(full.value) : number(full.value);
-  return `${value} (${full.words})`;
+  return `${fullValue(full.value, isDivided)} (${full.words})`;
+}
+
+/** What the other end of the colours stands for: nothing, or as much below zero. */
+export function noColour({ full, isDivided, picture }: Cells): string {
+  return picture.measure.signed ? `−${fullValue(full.value, isDivided)}` : "0";
+}
+
+function fullValue(value: number, isDivided: boolean): string {
+  return isDivided ? percent(value) : number(value);
 }
 
 /** The legend after the bar of colours, phrase by phrase. */
@@ -35,12 +45,14 @@ export function cellLegend(cells: Cells, block: { rows: number; columns: number 
   const isNorm = cells.down.side === null;
   const shown = isNorm ? "one row for each head" : heads;
   const isPooled = block.rows > 1 || block.columns > 1;
+  const largest = measure.signed ? "furthest from zero" : "largest";
   return [
     `${measure.label}: ${measure.meaning}; ${shown}`,
+    ...(measure.signed ? [SIGNS] : []),
     span(cells),
     ...(isNorm && scale === "query" ? ["scaled per layer, for it has no query"] : []),
     ...(isPooled
-      ? [`every mark is the largest of ${block.rows} × ${block.columns} cells; zoom in for each`]
+      ? [`every mark is the ${largest} of ${block.rows} × ${block.columns} cells; zoom in for each`]
       : []),
     ...asides(picture),
   ];
@@ -53,7 +65,7 @@ function span(cells: Cells): string {
   const { values, across } = cells;
   const columns = across.labels.length;
   const place = pairOf(cells, Math.floor(found.most / columns), found.most % columns);
-  const [least, most] = [number(values[found.least]), number(values[found.most])];
+  const [least, most] = [signedNumber(values[found.least]), signedNumber(values[found.most])];
   const zero = values.includes(0) ? "; 0 is blank" : "";
   return `cells from ${least} to ${most} (${place})${zero}`;
 }

@@ -114,7 +114,9 @@ function heads(store: Store, tiles: Tiles, signal: AbortSignal): Control {
     press([all], () => chosen === null);
     press(chips, (index) => chosen === null || chosen.includes(held[index]));
     chips.forEach((chip, index) => {
-      chip.style.setProperty("--nv-head", headColour(held[index], palette));
+      // Where hues stand for signs, heads have none.
+      const colour = store.measure.signed ? palette.soft : headColour(held[index], palette);
+      chip.style.setProperty("--nv-head", colour);
     });
   };
   return { node, show };

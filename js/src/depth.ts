@@ -1,6 +1,6 @@
 /** All layers of a pane at once: how each divides what its queries take, and how they join. */
 
-import { summed } from "./derive";
+import { sizesOf, summed } from "./derive";
 import { type Rows, rowsOf } from "./lens";
 import type { Focus, Measure, Stream } from "./model";
 import type { Pane } from "./pane";
@@ -43,14 +43,15 @@ export function depthOf(pane: Pane): Depth | null {
   return { way, stream, measure, heads: headsAdded(pane), head, rows, divisions };
 }
 
-/** A layer of a pane's measure [query key], by piece, with the chosen heads added up. */
+/** A layer of a pane's measure [query key], by piece, the chosen heads added up, signs aside. */
 export function addedUp(pane: Pane, layer: number): Float32Array | null {
   const { tiles, index, stream, measure, choice } = pane;
   if (choice.heads === null || !measure.axes.includes("head")) {
-    return tiles.layer(index, stream, measure.id, layer, "sum");
+    const sum = tiles.layer(index, stream, measure.id, layer, "sum");
+    return sum && sizesOf(sum, measure);
   }
   const found = layerOf({ ...pane, layer });
-  return found && summed(found.values, found.values.length / found.heads.length);
+  return found && sizesOf(summed(found.values, found.values.length / found.heads.length), measure);
 }
 
 /** Which heads are added up, in words. */

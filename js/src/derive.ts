@@ -48,6 +48,11 @@ export function sumsOf(values: Float32Array, queries: number, keys: number): Sum
   return { received, gifts, peak, present };
 }
 
+/** Numbers without their signs; the numbers themselves where none can be negative. */
+export function sizesOf(values: Float32Array, { signed }: { signed: boolean }): Float32Array {
+  return signed ? values.map(Math.abs) : values;
+}
+
 /** Some planes of an array, one after the other. */
 export function planes(values: Float32Array, size: number, chosen: number[]): Float32Array {
   const picked = new Float32Array(size * chosen.length);

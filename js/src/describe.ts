@@ -7,7 +7,7 @@ import type { Rows } from "./lens";
 import type { Focus } from "./model";
 import { type Picture, peakOf, rowIn } from "./picture";
 import { number, percent } from "./scales";
-import type { Signed } from "./signed";
+import { type Signed, signedNumber } from "./signed";
 
 export interface Table {
   caption: string;
@@ -74,13 +74,27 @@ function added(picture: Picture): string {
   return picture.heads.length > 1 ? ", added over heads" : "";
 }
 
+/** How a table's shares are to be read, where numbers may be negative. */
+function caveat({ measure }: Picture): string {
+  return measure.signed ? "; shares are of sizes, signs aside" : "";
+}
+
 type At = NonNullable<ReturnType<typeof rowIn>>;
 
-/** What one row takes from, or gives to, every row of the other side. */
-export function partsOf({ values, queries, keys }: Picture, { side, row }: At): Float64Array {
+/** How much one row takes from, or gives to, every row of the other side, signs aside. */
+export function partsOf(picture: Picture, at: At): Float64Array {
+  return summedAt(picture, picture.sizes, at);
+}
+
+function summedAt({ queries, keys }: Picture, values: Float32Array, { side, row }: At) {
   return side === "query"
     ? rowOf(values, queries, keys, row)
     : columnOf(values, queries, keys, row);
+}
+
+/** What shares are of, where numbers may be negative. */
+function aside({ measure }: Picture): string {
+  return measure.signed ? ", signs aside" : "";
 }
 
 function describeToken(picture: Picture, at: At): Description {
@@ -90,22 +104,24 @@ function describeToken(picture: Picture, at: At): Description {
   const others = takes ? rows.key : rows.query;
   const self = quoted(rows[at.side].labels[at.row]);
   const token = rows[at.side].pieces[at.row][0];
+  const net = summedAt(picture, picture.values, at);
   const portion = shares(parts);
   const order = rank(parts).filter((other) => parts[other] > 0);
   const preposition = takes ? "from" : "to";
-  const told = order
-    .slice(0, 3)
-    .map((other) => `${percent(portion[other])} ${preposition} ${quoted(others.labels[other])}`);
-  const whole = takes ? "of all it takes" : "of all it gives";
+  const told = order.slice(0, 3).map((other) => {
+    const sign = net[other] < 0 ? " (negative)" : "";
+    return `${percent(portion[other])} ${preposition} ${quoted(others.labels[other])}${sign}`;
+  });
+  const whole = `${takes ? "of all it takes" : "of all it gives"}${aside(picture)}`;
   const sentence = told.length
     ? `${place(picture)}: ${self} ${takes ? "takes" : "gives"} ${told.join(", ")} (${whole}).`
     : `${place(picture)}: ${self} ${takes ? "takes nothing" : "gives nothing"}.`;
   const lean = takes ? leanOf(picture, at.row) : null;
-  const table: Cell[][] = topRows(order, parts, portion, others);
+  const table: Cell[][] = topRows(order, net, portion, others);
   return {
     sentence,
     notes: [...(lean ? leanNotes(lean, rows.key.labels.map(quoted)) : []), ...biases(picture)],
-    caption: `${measure.label}${added(picture)}: what ${self} (${token}) ${takes ? "takes" : "gives"}${lean ? `; ${ALONG}` : ""}`,
+    caption: `${measure.label}${added(picture)}: what ${self} (${token}) ${takes ? "takes" : "gives"}${caveat(picture)}${lean ? `; ${ALONG}` : ""}`,
     columns: [
       ...["#", takes ? "read from" : "received by", measure.label, "share"],
       ...(lean ? ["along"] : []),
@@ -135,31 +151,33 @@ function topRows(
     .map((at) => [
       String(pieces[at][0]),
       visible(labels[at]),
-      number(parts[at]),
+      signedNumber(parts[at]),
       percent(portion[at]),
     ]);
   const rest = order.slice(ROWS);
   if (rest.length === 0) return rows;
   const left = rest.reduce((sum, at) => sum + parts[at], 0);
   const leftShare = rest.reduce((sum, at) => sum + portion[at], 0);
-  return [...rows, ["", `${rest.length} others`, number(left), percent(leftShare)]];
+  return [...rows, ["", `${rest.length} others`, signedNumber(left), percent(leftShare)]];
 }
 
 function describeAll(picture: Picture): Description {
   const { rows, gifts, measure } = picture;
   const { head, query, key, value } = peakOf(picture);
   const through = head === null || picture.heads.length === 1 ? "" : ` through head ${head}`;
-  const sentence =
-    `${place(picture)}: most goes to ${quoted(rows.query.labels[query])} from ` +
-    `${quoted(rows.key.labels[key])}${through} (${number(value)}).`;
+  const pair = `${quoted(rows.query.labels[query])} from ${quoted(rows.key.labels[key])}${through}`;
+  const most = measure.signed ? "furthest from zero is what goes to" : "most goes to";
+  const sign = value < 0 ? ", negative" : "";
+  const sentence = `${place(picture)}: ${most} ${pair} (${signedNumber(value)}${sign}).`;
+  const net = measure.signed ? given(picture.values, picture.keys) : gifts;
   const portion = shares(gifts);
   const order = rank(gifts).filter((at) => gifts[at] > 0);
   return {
     sentence,
     notes: biases(picture),
-    caption: `${measure.label}${added(picture)}: what each token gives to all`,
+    caption: `${measure.label}${added(picture)}: what each token gives to all${caveat(picture)}`,
     columns: ["#", "read from", measure.label, "share"],
-    rows: topRows(order, gifts, portion, rows.key),
+    rows: topRows(order, net, portion, rows.key),
   };
 }
 

@@ -32,7 +32,7 @@ export function middle(row: number, pitch: number): number {
   return (row + 0.5) * pitch;
 }
 
-/** One head's part of what a key gives to a query. */
+/** One strand of what a key gives to a query: a head's part, or one side of zero. */
 export interface Ribbon {
   plane: number;
   query: number;
@@ -60,7 +60,7 @@ export function ribbonsOf(
   const { values, unit } = scaled(picture);
   const passes = sieve(cut(values, share, limit));
   const ribbons = place(picture, values, full / unit, pitch, passes).filter(
-    ({ plane, query, key }) => valueAt(picture, plane, query, key) >= picture.least,
+    ({ plane, query, key }) => sizeAt(picture, plane, query, key) >= picture.least,
   );
   ribbons.sort((a, b) => a.width - b.width);
   const whole = (scaledSum(picture) / unit) * full;
@@ -68,25 +68,25 @@ export function ribbonsOf(
   return { ribbons, shown: whole > 0 ? drawn / whole : 1, full };
 }
 
-/** One number of a picture. */
-export function valueAt(
-  { values, queries, keys }: Picture,
+/** How much one strand has between two tokens. */
+export function sizeAt(
+  { sizes, queries, keys }: Picture,
   plane: number,
   query: number,
   key: number,
 ): number {
-  return values[(plane * queries + query) * keys + key];
+  return sizes[(plane * queries + query) * keys + key];
 }
 
-/** Numbers whose width is their part of one unit: as they are, or as shares of their query. */
-function scaled({ values, units, scale, queries, keys }: Picture): {
+/** Sizes whose width is their part of one unit: as they are, or as shares of their query. */
+function scaled({ sizes, units, scale, queries, keys }: Picture): {
   values: Float32Array;
   unit: number;
 } {
-  if (scale !== "query") return { values, unit: units[0] ?? 1 };
-  const found = new Float32Array(values.length);
-  for (let at = 0, query = 0; at < values.length; query = (query + 1) % queries) {
-    for (const end = at + keys; at < end; at++) found[at] = values[at] / units[query];
+  if (scale !== "query") return { values: sizes, unit: units[0] ?? 1 };
+  const found = new Float32Array(sizes.length);
+  for (let at = 0, query = 0; at < sizes.length; query = (query + 1) % queries) {
+    for (const end = at + keys; at < end; at++) found[at] = sizes[at] / units[query];
   }
   return { values: found, unit: 1 };
 }
@@ -103,7 +103,7 @@ function scaledSum({ scale, received }: Picture): number {
  * order of the queries, and overlap evenly when they are wider than it together.
  */
 function place(
-  { queries, keys, heads, received, gifts, units, scale }: Picture,
+  { queries, keys, strands, received, gifts, units, scale }: Picture,
   values: Float32Array,
   width: number,
   pitch: number,
@@ -118,14 +118,18 @@ function place(
     const top = middle(query, pitch) - (row * width) / 2;
     let before = 0;
     for (let key = 0; key < keys; key++) {
-      for (let head = 0, at = query * keys + key; head < heads.length; head++, at += plane) {
+      for (
+        let strand = 0, at = query * keys + key;
+        strand < strands.length;
+        strand++, at += plane
+      ) {
         const value = values[at];
         if (value > 0 && isWanted(value)) {
           const [wide, whole] = [value * width, columns[key] * width];
           const strip = squeeze(used[key] * width, wide, whole, pitch * FILL);
           const from = middle(key, pitch) + strip + wide / 2;
           const to = top + before * width + wide / 2;
-          ribbons.push({ plane: head, query, key, width: wide, from, to });
+          ribbons.push({ plane: strand, query, key, width: wide, from, to });
         }
         before += value;
         used[key] += value;
@@ -155,10 +159,10 @@ export function ribbonsAt(
   pitch: number,
   { side, row: token }: { side: Side; row: number },
 ): { ribbons: Ribbon[]; zoom: number } {
-  const { values, queries, keys, heads, units } = picture;
+  const { sizes, queries, keys, strands, units } = picture;
   const takes = side === "query";
   const wide = (query: number) => (pitch * FILL) / units[query];
-  const sums = takes ? rowOf(values, queries, keys, token) : columnOf(values, queries, keys, token);
+  const sums = takes ? rowOf(sizes, queries, keys, token) : columnOf(sizes, queries, keys, token);
   const pairs = sums.map((sum, other) => sum * wide(takes ? token : other));
   const zoom = Math.min(MOST, Math.max(1, Math.floor(SEEN / (most(pairs) || SEEN))));
   const whole = total(pairs) * zoom;
@@ -168,12 +172,12 @@ export function ribbonsAt(
   let used = 0;
   pairs.forEach((pair, other) => {
     let end = middle(other, pitch) - (pair * zoom) / 2;
-    for (let plane = 0; plane < heads.length; plane++) {
+    for (let plane = 0; plane < strands.length; plane++) {
       const [query, key] = takes ? [token, other] : [other, token];
-      const width = valueAt(picture, plane, query, key) * wide(query) * zoom;
+      const width = sizeAt(picture, plane, query, key) * wide(query) * zoom;
       const own = centre + squeeze(used, width, whole, room) + width / 2;
       const far = end + width / 2;
-      if (width >= HAIR && valueAt(picture, plane, query, key) >= picture.least) {
+      if (width >= HAIR && sizeAt(picture, plane, query, key) >= picture.least) {
         ribbons.push({ plane, query, key, width, from: takes ? far : own, to: takes ? own : far });
       }
       used += width;

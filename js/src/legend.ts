@@ -6,7 +6,8 @@ import { element } from "./dom";
 import type { Ribbons } from "./layout";
 import type { Scale } from "./model";
 import { type Picture, peakOf } from "./picture";
-import { number, percent } from "./scales";
+import { number, type Palette, percent } from "./scales";
+import { signedNumber } from "./signed";
 
 export interface Legend {
   node: HTMLElement;
@@ -14,6 +15,9 @@ export interface Legend {
 }
 
 const FULL_ROW = "full row";
+
+/** What the two hues stand for, wherever numbers may be negative. */
+export const SIGNS = "blue: above zero, orange: below";
 
 /** What the full width of a row is, under each scaling. */
 const FULL: Record<Scale, string> = {
@@ -41,16 +45,28 @@ export function ribbonLegend(
   picture: Picture,
   drawn: Ribbons,
   own: Own | null,
+  palette: Palette,
 ): (string | HTMLElement)[] {
   const swatch = element("i", { class: "nv-swatch", "aria-hidden": "true" });
   swatch.style.height = `${drawn.full}px`;
   const rest = leftOut(picture, drawn);
   const phrases = lines(picture, drawn).map((line) => {
     if (line.startsWith(FULL_ROW)) return element("span", {}, swatch, line);
+    if (line.startsWith(SIGNS)) return element("span", {}, signMarks(palette), line);
     return own && line === rest ? `${own.count} ribbons of the token in focus brought out` : line;
   });
   const wider = `the token in focus: ${own?.zoom ?? 1} times wider`;
   return own && own.zoom > 1 ? [...phrases, wider] : phrases;
+}
+
+/** A mark in each of the two hues, side by side. */
+function signMarks({ signs }: Palette): HTMLElement {
+  const marks = signs.map((colour) => {
+    const mark = element("i", { class: "nv-sign" });
+    mark.style.background = colour;
+    return mark;
+  });
+  return element("span", { class: "nv-signs", "aria-hidden": "true" }, ...marks);
 }
 
 /** The legend, phrase by phrase. */
@@ -70,7 +86,8 @@ export function lines(picture: Picture, drawn: Ribbons): string[] {
   return [
     `${measure.label}: ${measure.meaning}; ${headsShown(picture)}`,
     `${FULL_ROW}: ${fullRow(picture)}`,
-    `largest ribbon: ${number(value)} (${pair})`,
+    `largest ribbon: ${signedNumber(value)} (${pair})`,
+    ...(measure.signed ? [`${SIGNS}; widths and sums go by size`] : []),
     ...(longest ? [longest] : []),
     leftOut(picture, drawn),
     ...asides(picture),
@@ -105,9 +122,10 @@ function fullRow({ scale, units }: Picture): string {
 }
 
 /** How much of the sum is drawn; nothing is dropped without being said. */
-export function leftOut({ present, scale }: Picture, { ribbons, shown }: Ribbons): string {
+export function leftOut({ present, scale, measure }: Picture, { ribbons, shown }: Ribbons): string {
   if (ribbons.length === present) return `all ${present} ribbons drawn`;
-  const of = scale === "query" ? "of all shares" : "of the sum";
+  const sum = measure.signed ? "of all sizes" : "of the sum";
+  const of = scale === "query" ? "of all shares" : sum;
   return (
     `the strongest ${ribbons.length} of ${present} ribbons drawn: ${percent(shown)} ${of}; ` +
     `${percent(1 - shown)} is left out`

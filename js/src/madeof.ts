@@ -109,6 +109,9 @@ export function lostTo({ depth, lost }: Makeup): string {
 const ATTENTION_ONLY =
   /^(weight|weighted-norm|effective-weight|attention|head-attribution(-local)?)$/;
 
+/** How negative numbers are divided. */
+const ASIDE = "by size, signs aside";
+
 /** What a measure does not see, and what the flow does not hold. */
 export function caveats({ way, stream, measure }: Depth): string[] {
   const { layers } = stream;
@@ -124,6 +127,7 @@ export function caveats({ way, stream, measure }: Depth): string[] {
           "through attention alone; what the residual stream carries past attention is not in this measure",
         ]
       : []),
+    ...(measure.signed ? [ASIDE] : []),
     ...(measure.id === "feed-forward"
       ? ["what the residual stream carries past the feed-forward is not in this measure"]
       : []),
@@ -171,7 +175,8 @@ export function madeLegend(makeup: Makeup, links: Links | null, unit: number): s
   const isWords = rows.key.rowOf.filter((row) => row >= 0).length > rows.key.pieces.length;
   const lost = lostTo(makeup);
   return [
-    `each token's whole divided in proportion to ${measure.label} (${heads})`,
+    `each token's whole divided in proportion to ${measure.label} (${heads})` +
+      `${measure.signed ? `, ${ASIDE}` : ""}`,
     ...(links
       ? [
           `columns: ${firstTokens(depth)}, then the tokens after each layer`,

@@ -71,6 +71,8 @@ export interface Measure {
   axes: Axis[];
   source: string;
   meaning: string;
+  /** Whether its numbers may be negative: sizes are drawn, and signs are hues. */
+  signed: boolean;
 }
 
 /** One kind of attention: its tokens, and the layers and heads held, by the model's own numbers. */

@@ -1,6 +1,7 @@
 /** Ribbons on their way from one picture to the next. */
 
 import type { Ribbon } from "./layout";
+import type { Strand } from "./picture";
 
 /** How long a change takes, in milliseconds. */
 const LONG = 180;
@@ -11,28 +12,28 @@ const PAUSE = 150;
 /** With more ribbons than this a frame takes too long, and the change is made at once. */
 export const MOST = 1200;
 
-/** A ribbon's own name, whatever plane its head stands in. */
-function nameOf({ plane, query, key }: Ribbon, heads: (number | null)[]): string {
-  return `${heads[plane]}/${query}/${key}`;
+/** A ribbon's own name, whatever plane its strand stands in. */
+function nameOf({ plane, query, key }: Ribbon, strands: Strand[]): string {
+  return `${strands[plane]}/${query}/${key}`;
 }
 
-/** Ribbons of a picture and the heads of its planes. */
+/** Ribbons of a picture and the strands of its planes. */
 export interface Scene {
   ribbons: Ribbon[];
-  heads: (number | null)[];
+  strands: Strand[];
 }
 
 /** The ribbons a part of the way from one scene to another; those that end or begin are thin. */
 export function between(before: Scene, after: Scene, part: number): Ribbon[] {
-  const old = new Map(before.ribbons.map((ribbon) => [nameOf(ribbon, before.heads), ribbon]));
+  const old = new Map(before.ribbons.map((ribbon) => [nameOf(ribbon, before.strands), ribbon]));
   const moving = after.ribbons.map((ribbon) => {
-    const name = nameOf(ribbon, after.heads);
+    const name = nameOf(ribbon, after.strands);
     const from = old.get(name);
     old.delete(name);
     return from ? mixed(from, ribbon, part) : { ...ribbon, width: ribbon.width * part };
   });
   const leaving = [...old.values()].flatMap((ribbon) => {
-    const plane = after.heads.indexOf(before.heads[ribbon.plane]);
+    const plane = after.strands.indexOf(before.strands[ribbon.plane]);
     return plane < 0 ? [] : [{ ...ribbon, plane, width: ribbon.width * (1 - part) }];
   });
   return [...leaving, ...moving];

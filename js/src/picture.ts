@@ -1,7 +1,7 @@
 /** Everything one picture shows, computed once for each choice and shared by all that show it. */
 
 import { wholes } from "./cancel";
-import { given, greatest, most, planes, type Sums, sumsOf, total } from "./derive";
+import { given, greatest, most, planes, type Sums, sizesOf, sumsOf, total } from "./derive";
 import { secondNames } from "./ladder";
 import { along, between, type Rows, rowsOf } from "./lens";
 import type { Focus, Measure, Scale, Stream } from "./model";
@@ -13,6 +13,9 @@ export interface Norms {
   heads: (number | null)[];
   unit: number;
 }
+
+/** What ribbons of one colour stand for. */
+export type Strand = number | null | "above" | "below";
 
 /** How far parts reach along the vectors they make. */
 export interface Along {
@@ -38,6 +41,10 @@ export interface Picture extends Sums {
   keys: number;
   /** [plane query key]; empty where the measure has no query axis. */
   values: Float32Array;
+  /** How much there is to draw [strand query key], and what all sums are of; never negative. */
+  sizes: Float32Array;
+  /** What each plane of the sizes stands for: a head, or one side of zero through all heads. */
+  strands: Strand[];
   /** What a full row stands for, at each query. */
   units: Float64Array;
   /** Nothing smaller is drawn. */
@@ -62,7 +69,8 @@ export function pictureOf(pane: Pane): Picture | null {
   const hasQuery = measure.axes.includes("query");
   const values = hasQuery ? between(found.values, rows.query, rows.key) : new Float32Array();
   const [queries, keys] = [rows.query.pieces.length, rows.key.pieces.length];
-  const sums = sumsOf(values, queries, keys);
+  const sizes = measure.signed ? bySign(values, queries * keys) : values;
+  const sums = sumsOf(sizes, queries, keys);
   const top = choice.normalize === "absolute" ? ceiling(pane, measure.id) : most(sums.received);
   const norms = normsOf(pane, rows.key);
   const leaning = alongOf(pane, found.values, rows);
@@ -77,15 +85,26 @@ export function pictureOf(pane: Pane): Picture | null {
     queries,
     keys,
     values,
+    sizes,
+    strands: measure.signed ? ["above", "below"] : found.heads,
     ...sums,
     units: sums.received.map((sum) => (choice.normalize === "query" ? sum : top) || 1),
-    least: choice.threshold * (values[sums.peak] ?? 0),
-    hidden: hasQuery ? hiddenShare(found.values, rows) : 0,
+    least: choice.threshold * (sizes[sums.peak] ?? 0),
+    hidden: hasQuery ? hiddenShare(sizesOf(found.values, measure), rows) : 0,
     norms,
     along: leaning,
     sourceless: stream.sourceless[measure.id]?.[stream.layers.indexOf(layer)] ?? null,
     also: secondNames(pane.flow, stream, measure.id),
   };
+}
+
+/** What all heads have above zero, then what they have below it [side query key]. */
+function bySign(values: Float32Array, size: number): Float32Array {
+  const found = new Float32Array(2 * size);
+  values.forEach((value, at) => {
+    found[(at % size) + (value < 0 ? size : 0)] += Math.abs(value);
+  });
+  return found;
 }
 
 /** How parts lie to their wholes; null where it is not known, undefined while it is on its way. */
@@ -172,19 +191,20 @@ export function rowIn(
   return row < 0 ? null : { side: focus.side, row };
 }
 
-/** The head, query and key of the largest single number. */
+/** The head, query and key of the widest ribbon, and its number. */
 export function peakOf(picture: Picture): {
   head: number | null;
   query: number;
   key: number;
   value: number;
 } {
-  const { queries, keys, peak: at } = picture;
+  const { queries, keys, peak: at, sizes } = picture;
+  const strand = picture.strands[Math.floor(at / (queries * keys))];
   return {
-    head: picture.heads[Math.floor(at / (queries * keys))],
+    head: typeof strand === "number" ? strand : null,
     query: Math.floor(at / keys) % queries,
     key: at % keys,
-    value: picture.values[at],
+    value: strand === "below" ? -sizes[at] : sizes[at],
   };
 }
 
@@ -211,7 +231,9 @@ function normsOf(pane: Pane, keys: Rows): Norms | null | undefined {
   const values = along(planes(tile, stream.keys.pieces.length, picked), keys);
   const sums = given(values, keys.pieces.length);
   const unit = top || most(sums) || 1;
-  if (measure.axes.includes("head") && !(tiles.isLarge(stream) && choice.heads === null)) {
+  const isLarge = tiles.isLarge(stream) && choice.heads === null;
+  // Where hues stand for signs, the heads of a bar cannot be told apart.
+  if (measure.axes.includes("head") && !isLarge && !measure.signed) {
     return { values, heads: chosen, unit };
   }
   return { values: Float32Array.from(sums), heads: [null], unit };
@@ -224,7 +246,8 @@ export function strongestHead(picture: Picture, focus: Focus | null): number | n
   const sums = new Float64Array(heads.length);
   values.forEach((value, place) => {
     const row = at?.side === "key" ? place % keys : Math.floor(place / keys) % queries;
-    if (at === null || row === at.row) sums[Math.floor(place / (queries * keys))] += value;
+    if (at === null || row === at.row)
+      sums[Math.floor(place / (queries * keys))] += Math.abs(value);
   });
   return heads[greatest(sums)] ?? null;
 }

@@ -61,13 +61,14 @@ export function profileOf(pane: Pane, palette: Palette): Profile | null {
   // A text of special tokens only would leave nothing to look at.
   const kinds = some.length > 0 ? some : every;
   const takes = pane.measure.axes.includes("query");
+  const aside = measures.some(({ signed }) => signed) ? ", signs aside" : "";
   return {
     stream,
     layers: stream.layers,
     choice,
     measures,
     kinds,
-    title: takes ? "share of all that the layer's queries take" : "share of the layer's sum",
+    title: `${takes ? "share of all that the layer's queries take" : "share of the layer's sum"}${aside}`,
     about: `${measures.map(({ label }) => label).join(" and ")} by kind of token`,
     hidden: every.filter((kind) => !kinds.includes(kind)).map(({ name }) => name),
     curves: measures.flatMap((measure, at) =>

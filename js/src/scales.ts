@@ -7,15 +7,36 @@ export interface Palette {
   lightness: number;
   /** For what has no head: all heads together. */
   plain: string;
+  /** For what stands back: bars where hues say something else than heads. */
+  soft: string;
+  /** For numbers that may be negative: those above zero, and those below. */
+  signs: readonly [above: string, below: string];
 }
-
-export const PALETTES: Record<"light" | "dark", Palette> = {
-  light: { paper: "#ffffff", ink: "#1d2125", lightness: 0.62, plain: oklch(0.5, 0.09, 255) },
-  dark: { paper: "#15181c", ink: "#e4e7ea", lightness: 0.72, plain: oklch(0.74, 0.09, 255) },
-};
 
 const CHROMA = 0.15;
 const FIRST_HUE = 255;
+/** The hue of what is below zero: orange, across from the blue of what is above. */
+export const BELOW = 45;
+
+export const PALETTES: Record<"light" | "dark", Palette> = {
+  light: {
+    paper: "#ffffff",
+    ink: "#1d2125",
+    soft: "#59636d",
+    lightness: 0.62,
+    plain: oklch(0.5, 0.09, 255),
+    signs: [oklch(0.58, CHROMA, FIRST_HUE), oklch(0.58, CHROMA, BELOW)],
+  },
+  dark: {
+    paper: "#15181c",
+    ink: "#e4e7ea",
+    soft: "#9aa5b0",
+    lightness: 0.72,
+    plain: oklch(0.74, 0.09, 255),
+    signs: [oklch(0.72, CHROMA, FIRST_HUE), oklch(0.72, CHROMA, BELOW)],
+  },
+};
+
 /** Turning by the golden angle keeps any number of hues apart, and neighbours furthest. */
 const TURN = 137.508;
 /** Small steps of lightness, so that neighbours differ for eyes that cannot tell the hues. */

@@ -142,7 +142,9 @@ export function pixelsOf(
   colour: (part: number) => Rgb,
 ): Uint8ClampedArray<ArrayBuffer> {
   const pixels = new Uint8ClampedArray(width * height * 4);
-  const cells = Array.from(values, (value) => colour(value / top >= threshold ? value / top : 0));
+  const cells = Array.from(values, (value) =>
+    colour(Math.abs(value) / top >= threshold ? value / top : 0),
+  );
   for (let y = 0; y < height; y++) {
     const row = Math.floor((y * rows) / height) * columns;
     for (let x = 0; x < width; x++) {

@@ -2,7 +2,7 @@
 
 import { apart } from "./agreement";
 import type { Colouring } from "./colouring";
-import { most } from "./derive";
+import { most, sizesOf } from "./derive";
 import type { Choice, Focus, Measure, Scale, Side, Stream } from "./model";
 import { measureOf, type Pane } from "./pane";
 
@@ -11,9 +11,11 @@ export interface Thumb {
   layer: number;
   /** By the model's number; null for all heads in one. */
   head: number | null;
-  /** Its cells, the largest number of each run of queries and keys [row column]. */
+  /** Its cells, the number furthest from zero of each run of queries and keys [row column]. */
   values: Float32Array;
-  /** The largest number in it, which is also the largest before it was made small. */
+  /** The same without signs. */
+  sizes: Float32Array;
+  /** The largest of these, which is also the largest before it was made small. */
   peak: number;
   /** What full colour stands for. */
   top: number;
@@ -56,8 +58,9 @@ export function thumbsOf(
     heads.map((head, across): Thumb => {
       const plane = down * heads.length + across;
       const values = tile.values.subarray(plane * size, (plane + 1) * size);
+      const sizes = sizesOf(values, measure);
       const apart = rival === null ? null : (disagreement[rival][down]?.[across] ?? null);
-      return { layer, head, values, peak: most(values), top: 1, apart };
+      return { layer, head, values, sizes, peak: most(sizes), top: 1, apart };
     }),
   );
   const small: Thumbs = {

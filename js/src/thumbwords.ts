@@ -5,8 +5,10 @@ import { greatest, most, rank } from "./derive";
 import { type Description, quoted } from "./describe";
 import { element } from "./dom";
 import { heatGradient } from "./heat";
+import { SIGNS } from "./legend";
 import type { Choice, Focus, Measure } from "./model";
 import { number, type Palette, percent } from "./scales";
+import { signedNumber } from "./signed";
 import { type Band, bandOf, cellsOf, runOf, sideOf, type Thumb, type Thumbs } from "./thumbs";
 
 /** How many rows a table has. */
@@ -76,12 +78,13 @@ export function describeThumbs(
 
 function describeOne(thumbs: Thumbs, thumb: Thumb): Description {
   const { measure, rival } = thumbs;
-  const { values, peak, apart } = thumb;
+  const { values, sizes, peak, apart } = thumb;
   const highest = most(thumbs.thumbs.map((other) => other.peak)) || 1;
+  const place = greatest(sizes);
   const largest =
     peak > 0
-      ? `the largest is ${number(peak)}, ${thumbs.hasQuery ? "to" : "of"} ` +
-        `${between(thumbs, greatest(values))} (${percent(peak / highest)} of the largest anywhere)`
+      ? `the ${largestOf(measure)} is ${signedNumber(values[place])}, ${thumbs.hasQuery ? "to" : "of"} ` +
+        `${between(thumbs, place)} (${percent(peak / highest)} of the largest anywhere)`
       : "nothing is taken";
   const others = thumbs.thumbs.filter((other) => (other.apart ?? 0) > (apart ?? 0)).length;
   const apartTold =
@@ -89,7 +92,7 @@ function describeOne(thumbs: Thumbs, thumb: Thumb): Description {
       ? `; ${thumbs.colouring ? agreementTold(thumbs, thumb) : disagreementTold(rival, apart)} ` +
         `(number ${others + 1} of ${thumbs.thumbs.length})`
       : "";
-  const cells = rank(values).filter((at) => values[at] > 0);
+  const cells = rank(sizes).filter((at) => sizes[at] > 0);
   return {
     sentence: `${capital(nameOf(thumb))}, ${measure.label}: ${largest}${apartTold}.`,
     caption: `${measure.label} in ${nameOf(thumb)}: the largest cells`,
@@ -99,8 +102,8 @@ function describeOne(thumbs: Thumbs, thumb: Thumb): Description {
       .map((at, row) => [
         String(row + 1),
         between(thumbs, at),
-        number(values[at]),
-        percent(values[at] / peak),
+        signedNumber(values[at]),
+        percent(sizes[at] / peak),
       ]),
   };
 }
@@ -138,7 +141,7 @@ function describePeaks(thumbs: Thumbs): Description {
   const first = thumbs.thumbs[order[0]];
   const last = thumbs.thumbs[order[order.length - 1]];
   const { label } = thumbs.measure;
-  const where = `${thumbs.hasQuery ? "to" : "of"} ${between(thumbs, greatest(first.values))}`;
+  const where = `${thumbs.hasQuery ? "to" : "of"} ${between(thumbs, greatest(first.sizes))}`;
   return {
     sentence:
       `${label}: strongest is ${nameOf(first)} (up to ${number(first.peak)}, ${where}), ` +
@@ -152,7 +155,7 @@ function describePeaks(thumbs: Thumbs): Description {
 /** What is said of the row or column of a token in every small picture. */
 function describeBand(thumbs: Thumbs, band: Band, who: string): Description {
   const places = cellsOf(thumbs, band);
-  const peaks = thumbs.thumbs.map(({ values }) => most(places.map((at) => values[at])));
+  const peaks = thumbs.thumbs.map(({ sizes }) => most(places.map((at) => sizes[at])));
   const order = rank(peaks);
   const [first, last] = [order[0], order[order.length - 1]];
   const verb = band.side === "query" ? "takes" : thumbs.hasQuery ? "gives" : "has";
@@ -182,6 +185,11 @@ function listed({ thumbs }: Thumbs, order: number[], peaks: number[]): string[][
     ]);
 }
 
+/** What a cell shows of several numbers. */
+function largestOf({ signed }: Measure): string {
+  return signed ? "furthest from zero" : "largest";
+}
+
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -194,7 +202,7 @@ export function thumbLegend(
   palette: Palette,
 ): (string | HTMLElement)[] {
   const ramp = element("i", { class: "nv-heat", "aria-hidden": "true" });
-  ramp.style.background = heatGradient(palette);
+  ramp.style.background = heatGradient(thumbs.measure, palette);
   const [what, range, ...rest] = thumbLines(thumbs, choice, focus);
   const tiles = thumbs.colouring ? washLegend(thumbs.colouring, palette) : [];
   return [what, element("span", {}, ramp, range), ...tiles, ...rest];
@@ -209,7 +217,9 @@ export function thumbLines(thumbs: Thumbs, choice: Choice, focus: Focus | null):
   const band = bandOf(thumbs, focus);
   return [
     `${measure.label}: ${measure.meaning}; ${shape}`,
-    `from 0 to ${fullColour(thumbs)}`,
+    measure.signed
+      ? `${SIGNS}; full colour in either: ${fullColour(thumbs)}`
+      : `from 0 to ${fullColour(thumbs)}`,
     ...pooled(thumbs),
     ...(rival && !thumbs.colouring
       ? [
@@ -241,7 +251,8 @@ function pooled(thumbs: Thumbs): string[] {
     return side === "query" && !thumbs.hasQuery ? 1 : Math.ceil(count / cells);
   });
   const widest = most(widths);
-  return widest > 1 ? [`each cell: the largest of up to ${widths.join(" × ")} numbers`] : [];
+  const largest = `the ${largestOf(thumbs.measure)} of up to`;
+  return widest > 1 ? [`each cell: ${largest} ${widths.join(" × ")} numbers`] : [];
 }
 
 /** Choices that small pictures cannot follow, and the threshold, which they can. */

@@ -38,6 +38,7 @@ export function deep(weights: number[][][][], extras: Extras = {}): Pane {
     axes: ["layer", "head", "query", "key"],
     source: "",
     meaning: "how much",
+    signed: false,
     ...extras.measure,
   };
   const receipt = { ok: true, headline: "", text: "" };

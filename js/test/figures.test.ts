@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { heat } from "../src/heat";
+import { signedHeat } from "../src/heat";
 import { barsOf, type Ribbon, ribbonsAt, ribbonsOf } from "../src/layout";
 import type { Choice } from "../src/model";
 import { type Norms, rowIn } from "../src/picture";
 import { headColour, PALETTES } from "../src/scales";
 import contract from "./contract.json";
 import { contractPicture } from "./fixtures";
+import { signedPicture } from "./signed";
 
 /** In the order of their places, since ribbons of one width may come in any order. */
 const sorted = (rows: number[][]) =>
@@ -20,10 +21,16 @@ const rowOf = ({ plane, query, key, width, from, to }: Ribbon) => [
   to,
 ];
 
+/** Every figure with the picture that the screen makes of its choice. */
+const figures = [
+  ...contract.figures.map((figure) => ({ ...figure, pictureOf: contractPicture })),
+  ...contract.signed.figures.map((figure) => ({ ...figure, pictureOf: signedPicture })),
+];
+
 describe("a figure that Python writes", () => {
-  test.each(contract.figures)("has the geometry of the screen: %j", ({ choice, ...figure }) => {
+  test.each(figures)("has the geometry of the screen: $choice", ({ choice, ...figure }) => {
     const changes = choice as Partial<Choice>;
-    const picture = contractPicture(changes);
+    const picture = figure.pictureOf(changes);
     const at = rowIn(picture, {
       side: changes.side ?? "query",
       token: changes.token ?? -1,
@@ -43,8 +50,8 @@ describe("a figure that Python writes", () => {
     else expect(found.shown).toBeCloseTo(figure.shown, 2);
   });
 
-  test.each(contract.figures)("has the bars of the screen: %j", ({ choice, bars }) => {
-    const { norms, keys } = contractPicture(choice as Partial<Choice>);
+  test.each(figures)("has the bars of the screen: $choice", ({ choice, bars, pictureOf }) => {
+    const { norms, keys } = pictureOf(choice as Partial<Choice>);
     for (const { plane, key, start, end } of barsOf(norms as Norms)) {
       expect(key).toBeLessThan(keys);
       expect(start).toBeCloseTo(bars[plane][key][0], 2);
@@ -53,11 +60,14 @@ describe("a figure that Python writes", () => {
   });
 
   test.each(["light", "dark"] as const)("has the colours of the screen: %s", (theme) => {
-    const { heads, heat: ramp } = contract.colours[theme];
+    const { heads, heat: ramp, below, signs } = contract.colours[theme];
     const palette = PALETTES[theme];
+    expect(palette.signs).toEqual(signs);
     expect([null, ...Array(16).keys()].map((head) => headColour(head, palette))).toEqual(heads);
     const hex = (part: number) =>
-      `#${[...heat(palette)(part)].map((c) => c.toString(16).padStart(2, "0")).join("")}`;
+      `#${[...signedHeat(palette)(part)].map((c) => c.toString(16).padStart(2, "0")).join("")}`;
     expect(ramp.map((_, step) => hex((step * 15) / 255))).toEqual(ramp);
+    // At zero there is one colour, that of nothing above.
+    expect(below.map((_, step) => hex((-step * 15) / 255)).slice(1)).toEqual(below.slice(1));
   });
 });

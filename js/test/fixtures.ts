@@ -84,6 +84,7 @@ export function pane(
     axes: ["layer", "head", "query", "key"],
     source: "",
     meaning: "how much",
+    signed: false,
   };
   const receipt = { ok: true, headline: "", text: "" };
   const flow: Flow = { title: "", model: "", measures: [measure], streams: [stream], receipt };

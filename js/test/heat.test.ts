@@ -53,7 +53,7 @@ describe.each(themes)("the heat of the %s theme", (_, palette) => {
   });
 
   test("is the same in the legend", () => {
-    expect(heatGradient(palette)).toContain(`rgb(${colour(1).join(" ")})`);
+    expect(heatGradient({ signed: false }, palette)).toContain(`rgb(${colour(1).join(" ")})`);
   });
 });
 

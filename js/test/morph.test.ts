@@ -14,8 +14,8 @@ const ribbon = (changes: Partial<Ribbon>): Ribbon => ({
 
 describe("ribbons on their way", () => {
   test("go from the old width and place to the new", () => {
-    const before = { ribbons: [ribbon({})], heads: [4] };
-    const after = { ribbons: [ribbon({ width: 6, from: 30 })], heads: [4] };
+    const before = { ribbons: [ribbon({})], strands: [4] };
+    const after = { ribbons: [ribbon({ width: 6, from: 30 })], strands: [4] };
     const at = (part: number) => between(before, after, part)[0];
     expect(at(0)).toEqual(before.ribbons[0]);
     expect(at(0.5)).toMatchObject({ width: 4, from: 20, to: 20 });
@@ -23,22 +23,22 @@ describe("ribbons on their way", () => {
   });
 
   test("grow from nothing where they are new, and vanish where they end", () => {
-    const before = { ribbons: [ribbon({ key: 1 })], heads: [0] };
-    const after = { ribbons: [ribbon({ key: 2 })], heads: [0] };
+    const before = { ribbons: [ribbon({ key: 1 })], strands: [0] };
+    const after = { ribbons: [ribbon({ key: 2 })], strands: [0] };
     const [leaving, coming] = between(before, after, 0.25);
     expect([leaving.key, leaving.width]).toEqual([1, 1.5]);
     expect([coming.key, coming.width]).toEqual([2, 0.5]);
   });
 
   test("are known by their head, not by the plane it stands in", () => {
-    const before = { ribbons: [ribbon({ plane: 0 })], heads: [7] };
-    const after = { ribbons: [ribbon({ plane: 1, width: 4 })], heads: [3, 7] };
+    const before = { ribbons: [ribbon({ plane: 0 })], strands: [7] };
+    const after = { ribbons: [ribbon({ plane: 1, width: 4 })], strands: [3, 7] };
     expect(between(before, after, 0.5)).toEqual([ribbon({ plane: 1, width: 3 })]);
   });
 
   test("of a head that is gone are gone", () => {
-    const after = { ribbons: [], heads: [1] };
-    expect(between({ ribbons: [ribbon({})], heads: [0] }, after, 0.5)).toEqual([]);
+    const after = { ribbons: [], strands: [1] };
+    expect(between({ ribbons: [ribbon({})], strands: [0] }, after, 0.5)).toEqual([]);
   });
 });
 

@@ -7,21 +7,30 @@ import { choice, tilesWith } from "./fixtures";
 const axes: Measure["axes"] = ["layer", "head", "query", "key"];
 
 export const MEASURES: Measure[] = [
-  { id: "weight", label: "α", axes, source: "", meaning: "how much" },
+  { id: "weight", label: "α", axes, source: "", meaning: "how much", signed: false },
   {
     id: "value-norm",
     label: "‖f(x)‖",
     axes: ["layer", "head", "key"],
     source: "",
     meaning: "how long",
+    signed: false,
   },
-  { id: "weighted-norm", label: "‖αf(x)‖", axes, source: "", meaning: "how much moves" },
+  {
+    id: "weighted-norm",
+    label: "‖αf(x)‖",
+    axes,
+    source: "",
+    meaning: "how much moves",
+    signed: false,
+  },
   {
     id: "attention",
     label: "‖Σ αf(x)‖",
     axes: ["layer", "query", "key"],
     source: "",
     meaning: "all",
+    signed: false,
   },
 ];
 

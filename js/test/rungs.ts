@@ -29,7 +29,7 @@ export function tall(more: string[] = CARRIED, changes: Partial<Choice> = {}): S
   const [stream] = flow.streams;
   const extra: Measure[] = more.map((id) => {
     const axes: Measure["axes"] = ["layer", "query", "key"];
-    return { id, label: `the ${id}`, axes, source: "", meaning: "much" };
+    return { id, label: `the ${id}`, axes, source: "", meaning: "much", signed: false };
   });
   const order = [...stream.measures.slice(0, 5), "attention-block", "feed-forward"];
   const held = [...order, "feed-forward-residual", "layer", ...more];

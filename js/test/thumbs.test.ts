@@ -39,7 +39,9 @@ function many(layers: number, heads: number, cells = 24, tokens = 100): Thumbs {
   };
   const values = new Float32Array(cells * cells).fill(0.5);
   const thumbs = stream.layers.flatMap((layer) =>
-    stream.heads.map((head): Thumb => ({ layer, head, values, peak: 0.5, top: 1, apart: null })),
+    stream.heads.map((head): Thumb => {
+      return { layer, head, values, sizes: values, peak: 0.5, top: 1, apart: null };
+    }),
   );
   return { ...base, stream, heads: stream.heads, thumbs, rows: cells, columns: cells };
 }
@@ -282,7 +284,8 @@ describe("in words the small pictures", () => {
 
   test("say so where nothing is taken", () => {
     const thumbs = small();
-    const nothing = { ...thumbs.thumbs[0], values: new Float32Array(25), peak: 0 };
+    const none = new Float32Array(25);
+    const nothing = { ...thumbs.thumbs[0], values: none, sizes: none, peak: 0 };
     const { sentence, rows } = describeThumbs(thumbs, null, nothing);
     expect(sentence).toBe("Layer 1, head 0, α: nothing is taken.");
     expect(rows).toEqual([]);

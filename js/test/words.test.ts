@@ -4,6 +4,7 @@ import { visible } from "../src/dom";
 import { ribbonsOf } from "../src/layout";
 import { leftOut, legend, lines, ribbonLegend } from "../src/legend";
 import { readout } from "../src/readout";
+import { PALETTES } from "../src/scales";
 import { contractPicture, picture } from "./fixtures";
 
 const two = [
@@ -124,13 +125,13 @@ describe("the legend", () => {
     const shown = picture(two);
     const drawn = ribbonsOf(shown, 20, ALL);
     const { node, show } = legend();
-    show(ribbonLegend(shown, drawn, { count: 7, zoom: 4 }));
+    show(ribbonLegend(shown, drawn, { count: 7, zoom: 4 }, PALETTES.light));
     expect(node.textContent).toContain("the token in focus: 4 times wider");
     expect(node.textContent).toContain("7 ribbons of the token in focus brought out");
     expect(node.textContent).not.toContain("ribbons drawn");
-    show(ribbonLegend(shown, drawn, { count: 7, zoom: 1 }));
+    show(ribbonLegend(shown, drawn, { count: 7, zoom: 1 }, PALETTES.light));
     expect(node.textContent).not.toContain("wider");
-    show(ribbonLegend(shown, drawn, null));
+    show(ribbonLegend(shown, drawn, null, PALETTES.light));
     expect(node.textContent).toContain("ribbons drawn");
     expect(node.textContent).not.toContain("wider");
   });

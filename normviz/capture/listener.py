@@ -18,6 +18,7 @@ from normviz.axes import StreamName
 from normviz.capture import products, registry
 from normviz.capture.layers import Taped, encoder_of, taping
 from normviz.capture.loan import attending, evaluating
+from normviz.capture.origins import Origins
 from normviz.capture.products import ELSEWHERE, storage
 from normviz.capture.projection import Projection, is_linear, projection
 from normviz.errors import UnsupportedModel
@@ -40,6 +41,8 @@ class Heard:
     projection: Projection
     output: ModelVectors
     """What the output projection really put out."""
+    value_bias: Values | None = None
+    """What of the values is the bias of their projection, where it was asked for."""
 
 
 @dataclass
@@ -51,6 +54,8 @@ class _Attended:
     value: Tensor
     mask: Tensor | None
     weight: Tensor
+    bias: Tensor | None
+    """What of the value is bias, where it was asked for."""
     outputs: list[Tensor]
     """The output in all the shapes it was given since; kept, so that no storage is reused."""
 
@@ -66,7 +71,11 @@ class Listener(Generic[Result]):
     """Hears every attention of one forward pass and keeps what `reduce` makes of it."""
 
     def __init__(
-        self, model: nn.Module, inputs: Mapping[str, Any], reduce: Callable[[Heard], Result]
+        self,
+        model: nn.Module,
+        inputs: Mapping[str, Any],
+        reduce: Callable[[Heard], Result],
+        origins: Origins | None = None,
     ) -> None:
         self.batch = next(len(given) for given in inputs.values() if isinstance(given, Tensor))
         self.names = {module: name for name, module in model.named_modules()}
@@ -78,13 +87,14 @@ class Listener(Generic[Result]):
         self.reading_elsewhere: set[nn.Module] = set()
         self.encoder = encoder_of(model, self.names)
         self.model = model
+        self.origins = origins
 
     def attended(
         self, module: nn.Module, value: Tensor, mask: Tensor | None, output: Tensor, weight: Tensor
     ) -> None:
         """Hear one attention, and wait for its output to enter a projection."""
         self.settled()
-        self.pending = _Attended(module, value, mask, weight, [output])
+        self.pending = _Attended(module, value, mask, weight, self._bias(value), [output])
         self.following.enter_context(products.Follower(self))
 
     def multiplied(self, weight: Tensor, value: Tensor, output: Tensor) -> None:
@@ -92,7 +102,11 @@ class Listener(Generic[Result]):
         self.settled()
         folded = weight.reshape(self.batch, -1, *weight.shape[-2:])
         unfolded = value.reshape(self.batch, -1, *value.shape[-2:])
-        self.pending = _Attended(None, unfolded, None, folded, [output])
+        bias = self._bias(value)
+        bias = None if bias is None else bias.reshape(unfolded.shape)
+        # No mask is heard here: what no head reads at all is masked.
+        mask = folded.ne(0).any(dim=1, keepdim=True)
+        self.pending = _Attended(None, unfolded, mask, folded, bias, [output])
 
     def passed_on(self, before: Tensor, after: Tensor) -> None:
         """Follow the pending output into another shape."""
@@ -112,6 +126,8 @@ class Listener(Generic[Result]):
     def projected(self, module: nn.Module, args: tuple[Any, ...], output: Tensor) -> None:
         """After a linear module ran: was it the projection that the last attention led to?"""
         attended, args, output = self.pending, plain(args), plain(output)
+        if self.origins is not None and args:
+            self.origins.put_out(module, args[0], output)
         if attended is None or not args or not attended.becomes(args[0]):
             return
         self.pending = None
@@ -129,9 +145,25 @@ class Listener(Generic[Result]):
             mask=attended.mask,
             projection=found,
             output=output.reshape(batch, -1, output.shape[-1]),
+            value_bias=None if attended.bias is None else _for_each_head(attended.bias, heads),
         )
         with torch._C.DisableTorchFunction():  # noqa: SLF001 - what is measured is not followed
             self.results.append(self.reduce(heard))
+
+    def _bias(self, value: Tensor) -> Tensor | None:
+        """What of the values is bias, where somebody wants to know."""
+        if self.origins is None:
+            return None
+        bias = self.origins.bias_in(value)
+        self.origins.forget()
+        if bias is None:
+            raise UnsupportedModel(
+                f"In {type(self.model).__name__}, the value vectors of an attention do not come "
+                "straight from a linear module.",
+                'effective="paper" leaves the bias of that module out, and has to find it.',
+                'Use effective="bias" (the default) or effective="stochastic".',
+            )
+        return bias
 
     def _parent(self, module: nn.Module) -> nn.Module:
         return self.model.get_submodule(self.names[module].rpartition(".")[0])
@@ -198,15 +230,18 @@ def capture(
     layered: Callable[[Taped], None] | None = None,
     *,
     carried: bool = False,
+    biases: bool = False,
 ) -> list[Result]:
     """Run the model once and give each attention, in order, to `reduce` as it passes.
 
     With `layered`, every layer runs on vectors that remember their tokens, and its tape is given
     there when its attentions have been reduced; with `carried`, one tape runs through all layers,
-    from what enters the first. The model comes back as it was: mode, attention
-    implementation, hooks, random numbers; also after an error.
+    from what enters the first. With `biases`, it is also heard what of the values is bias. The
+    model comes back as it was: mode, attention implementation, hooks, random numbers; also after
+    an error.
     """
-    listener = Listener(model, inputs, reduce)
+    origins = Origins() if biases else None
+    listener = Listener(model, inputs, reduce, origins)
     modules = list(listener.names)
     on_registry = products.uses_registry(modules)
     with ExitStack() as stack:
@@ -215,6 +250,8 @@ def capture(
         stack.enter_context(_hooked(listener))
         if not on_registry:
             stack.enter_context(products.Follower(listener, products=True))
+        if origins is not None:
+            stack.enter_context(origins)
         stack.enter_context(listener.following)
         if layered is not None:
             stack.enter_context(taping(model, layered, carried=carried))

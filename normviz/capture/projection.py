@@ -42,13 +42,26 @@ def projection(module: nn.Module, name: str, sample: Tensor, heads: int) -> Proj
     return Projection(name, cut, bias, probed, _rounds(module) if probed else None)
 
 
+def bias_of(module: nn.Module, sample: Tensor) -> Tensor | None:
+    """The bias of a linear module: kept beside its weights, or what it does to zero."""
+    if _is_plain(module, sample):
+        return _detached(module.bias)  # type: ignore[arg-type]
+    zero: Tensor = module.forward(sample.new_zeros(1, 1, sample.shape[-1]))
+    return zero[0, 0]
+
+
+def _is_plain(module: nn.Module, sample: Tensor) -> bool:
+    """Whether the module keeps its matrix as one, where it is used."""
+    weight = getattr(module, "weight", None)
+    here = isinstance(weight, Tensor) and weight.device == sample.device
+    return here and type(module) in (nn.Linear, Conv1D)
+
+
 def _matrix(module: nn.Module, name: str, sample: Tensor) -> tuple[Tensor, Tensor | None, bool]:
-    weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
-    if isinstance(weight, Tensor) and weight.device == sample.device:
-        if type(module) is nn.Linear:
-            return weight.detach().T, _detached(bias), False
-        if type(module) is Conv1D:
-            return weight.detach(), _detached(bias), False
+    if _is_plain(module, sample):
+        weight: Tensor = module.weight.detach()  # type: ignore[operator]
+        matrix = weight.T if type(module) is nn.Linear else weight
+        return matrix, _detached(module.bias), False  # type: ignore[arg-type]
     try:
         zero = module.forward(torch.zeros_like(sample[:1, :1]))
         units = torch.eye(sample.shape[-1], dtype=sample.dtype, device=sample.device)

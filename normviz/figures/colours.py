@@ -7,6 +7,8 @@ from normviz.figures import Size
 
 CHROMA = 0.15
 FIRST_HUE = 255
+BELOW = 45
+"""The hue of what is below zero: orange, across from the blue of what is above."""
 TURN = 137.508
 """Turning by the golden angle keeps any number of hues apart, and neighbours furthest."""
 
@@ -62,6 +64,8 @@ class Palette:
     soft: str
     lightness: Size
     plain: str
+    signs: tuple[str, str]
+    """For numbers that may be negative: those above zero, and those below."""
 
     def head(self, head: int | None) -> str:
         """The colour of a head, the same with whatever other heads it is shown."""
@@ -71,9 +75,13 @@ class Palette:
         return oklch(self.lightness + step, CHROMA, (FIRST_HUE + head * TURN) % 360)
 
 
+def _signs(lightness: Size) -> tuple[str, str]:
+    return oklch(lightness, CHROMA, FIRST_HUE), oklch(lightness, CHROMA, BELOW)
+
+
 PALETTES = {
-    "light": Palette("#ffffff", "#1d2125", "#59636d", 0.62, oklch(0.5, 0.09, 255)),
-    "dark": Palette("#15181c", "#e4e7ea", "#9aa5b0", 0.72, oklch(0.74, 0.09, 255)),
+    "light": Palette("#ffffff", "#1d2125", "#59636d", 0.62, oklch(0.5, 0.09, 255), _signs(0.58)),
+    "dark": Palette("#15181c", "#e4e7ea", "#9aa5b0", 0.72, oklch(0.74, 0.09, 255), _signs(0.72)),
 }
 
 
@@ -81,11 +89,10 @@ HEAT = {"light": (0.972, 0.38), "dark": (0.255, 0.9)}
 """The lightness of nothing and of all in a heatmap (`js/src/heat.ts`)."""
 
 
-def heat(theme: str) -> list[str]:
-    """The 256 colours of a heatmap, from nothing to all."""
+def heat(theme: str, hue: Size = FIRST_HUE) -> list[str]:
+    """The 256 colours of a heatmap, from nothing to all; `BELOW` is the hue below zero."""
     nothing, full = HEAT[theme]
     parts = [step / 255 for step in range(256)]
     return [
-        oklch(nothing + (full - nothing) * part, 0.006 + CHROMA * part**0.7, FIRST_HUE)
-        for part in parts
+        oklch(nothing + (full - nothing) * part, 0.006 + CHROMA * part**0.7, hue) for part in parts
     ]

@@ -6,9 +6,9 @@ import numpy as np
 
 from normviz.errors import UnknownName
 from normviz.figures import Size, geometry, words
-from normviz.figures.colours import PALETTES, Palette, heat
+from normviz.figures.colours import BELOW, PALETTES, Palette, heat
 from normviz.figures.marks import Box, Curve, Drawing, Field, Mark, Text
-from normviz.figures.picture import Picture
+from normviz.figures.picture import Numbers, Picture
 from normviz.figures.words import GAP, LABELS
 
 WIDTH = 440
@@ -111,9 +111,11 @@ def _curves(
     found = every(picture, pitch, limit=most)
     solid = 1.0 if pinned else 0.75
     columns = (found.plane, found.width, found.start, found.end)
+    heads = [palette.head(head) for head in picture.heads]
+    colours = palette.signs if picture.measure.signed else heads
     for plane, width, a, b in zip(*columns, strict=True):
-        colour = palette.head(picture.heads[plane])
-        yield Curve((start, top + float(a), end, top + float(b)), float(width), colour, solid)
+        where = (start, top + float(a), end, top + float(b))
+        yield Curve(where, float(width), colours[plane], solid)
 
 
 def _bars(
@@ -126,10 +128,12 @@ def _bars(
     starts, ends = geometry.bars(norms)
     height = max(2, round(pitch * 0.4))
     for plane, head in enumerate(norms.heads):
+        # Where hues stand for signs, the bars have none.
+        colour = palette.soft if picture.measure.signed else palette.head(head)
         for key in range(norms.values.shape[1]):
             a, b = starts[plane, key] * reach, ends[plane, key] * reach
             y = top + (key + 0.5) * pitch - height / 2
-            yield Box(base + min(a, b), y, abs(b - a), height, palette.head(head), 0.75)
+            yield Box(base + min(a, b), y, abs(b - a), height, colour, 0.75)
 
 
 def _matrix(sheet: Drawing, picture: Picture, place: tuple[Size, Size], theme: str) -> Size:
@@ -150,10 +154,9 @@ def _matrix(sheet: Drawing, picture: Picture, place: tuple[Size, Size], theme: s
     width = min(WIDTH - room, columns * pitch)
     cell = width / columns
     top += head
-    scaled = values / picture.units[:, None] if picture.scale == "query" else values
-    ramp = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in heat(_theme(theme))])
-    part = scaled / (scaled.max() or 1)
-    cells = ramp[np.rint(np.clip(part, 0, 1) * 255).astype(int)].astype(np.uint8)
+    wholes = np.abs(values).sum(axis=1, keepdims=True)
+    scaled = values / np.where(wholes > 0, wholes, 1) if picture.scale == "query" else values
+    cells = _coloured(scaled / (np.abs(scaled).max() or 1), _theme(theme))
     sheet.marks.append(Field(left + room, top, width, rows * pitch, cells))
     ink = sheet.palette.ink
     for row, piece in enumerate(picture.queries.pieces):
@@ -170,6 +173,17 @@ def _matrix(sheet: Drawing, picture: Picture, place: tuple[Size, Size], theme: s
     return float(top + rows * pitch + 4)
 
 
+def _coloured(parts: Numbers, theme: str) -> Numbers:
+    """The colour of each part of the whole, from -1 to 1 [row column red green blue]."""
+    above, below = (
+        np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in ramp])
+        for ramp in (heat(theme), heat(theme, BELOW))
+    )
+    steps = np.rint(np.clip(np.abs(parts), 0, 1) * 255).astype(int)
+    colours: Numbers = np.where(parts[..., None] < 0, below[steps], above[steps])
+    return colours.astype(np.uint8)
+
+
 def _theme(theme: str) -> str:
     return "dark" if theme == "dark" else "light"
 
@@ -180,7 +194,8 @@ def _lit(picture: Picture) -> dict[str, set[int]] | None:
         return None
     side, row = picture.focus
     other = "key" if side == "query" else "query"
-    planes = picture.values[:, row] if side == "query" else picture.values[:, :, row]
+    sizes = picture.sizes
+    planes = sizes[:, row] if side == "query" else sizes[:, :, row]
     parts = planes.sum(axis=0)
     enough = (parts > 0) & (parts >= LIT * parts.max(initial=0))
     return {side: {row}, other: set(np.nonzero(enough)[0].tolist())}

@@ -62,14 +62,14 @@ def middle(row: Numbers | Size, pitch: Size) -> Numbers:
 def ribbons(picture: Picture, pitch: Size, share: Size = SHARE, limit: int = LIMIT) -> Ribbons:
     """The strongest ribbons, stacked at both ends as the view stacks them."""
     per_row = (pitch * FILL / picture.units)[None, :, None]
-    scaled = picture.values
+    sizes = scaled = picture.sizes
     if picture.scale == "query":
-        scaled = (picture.values / picture.units[None, :, None]).astype(np.float32)
+        scaled = (sizes / picture.units[None, :, None]).astype(np.float32)
     in_order = scaled.transpose(1, 2, 0).ravel()  # query key plane
     wanted = strongest(in_order, share, limit).reshape(scaled.transpose(1, 2, 0).shape)
-    wanted &= picture.values.transpose(1, 2, 0) >= picture.least
+    wanted &= sizes.transpose(1, 2, 0) >= picture.least
     query, key, plane = np.nonzero(wanted)
-    widths = picture.values.astype(np.float64) * per_row
+    widths = sizes.astype(np.float64) * per_row
     width = widths[plane, query, key]
     before, whole = _stacked(widths.transpose(2, 1, 0))  # by key: query plane
     start = middle(key, pitch) + width / 2
@@ -132,7 +132,8 @@ def focused(picture: Picture, pitch: Size, limit: int = LIMIT) -> Ribbons:
     """All ribbons of the pinned token, so many times wider that the strongest can be seen."""
     side, row = picture.focus or ("query", 0)
     takes = side == "query"
-    widths = picture.values.astype(np.float64) * (pitch * FILL / picture.units)[None, :, None]
+    sizes = picture.sizes
+    widths = sizes.astype(np.float64) * (pitch * FILL / picture.units)[None, :, None]
     own = widths[:, row] if takes else widths[:, :, row]  # plane other
     pairs = own.sum(axis=0)
     top = float(pairs.max(initial=0)) or SEEN
@@ -147,7 +148,7 @@ def focused(picture: Picture, pitch: Size, limit: int = LIMIT) -> Ribbons:
     other, plane = (place.ravel() for place in np.indices(wide.shape))
     inside = wide.cumsum(axis=1) - wide
     far = middle(other, pitch) - wide.sum(axis=1)[other] / 2 + inside.ravel() + flat / 2
-    numbers = picture.values[:, row] if takes else picture.values[:, :, row]
+    numbers = sizes[:, row] if takes else sizes[:, :, row]
     kept = np.nonzero((flat >= HAIR) & (numbers.T.ravel() >= picture.least))[0]
     kept = kept[np.argsort(flat[kept], kind="stable")][-limit:]
     ends = (far, near) if takes else (near, far)

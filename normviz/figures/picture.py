@@ -39,6 +39,11 @@ class Picture:
     keys: Tokens
     values: Numbers
     """[plane query key]; no planes where the measure has no query axis."""
+    sizes: Numbers
+    """How much there is to draw [strand query key]; never negative.
+
+    A strand is a head; or, of numbers that may be negative, one side of zero through all heads.
+    """
     units: Numbers
     """What a full row stands for, at each query."""
     least: Size
@@ -60,6 +65,7 @@ def picture(flow: Flow, choice: dict[str, Any]) -> Picture:
     by_head = "head" in measure.axes
     whole = _layer(stream, measure, choice["layer"], heads)
     values = whole[:, rows["query"]][:, :, rows["key"]] if whole.size else whole
+    sizes = _by_sign(values) if measure.signed else values
     return Picture(
         measure=measure,
         layer=choice["layer"],
@@ -68,12 +74,18 @@ def picture(flow: Flow, choice: dict[str, Any]) -> Picture:
         queries=stream.queries.take(rows["query"]),
         keys=stream.keys.take(rows["key"]),
         values=values,
+        sizes=sizes,
         units=_units(values, pieces, measure, heads, choice["normalize"]),
-        least=choice["threshold"] * float(values.max(initial=0)),
+        least=choice["threshold"] * float(sizes.max(initial=0)),
         hidden=_hidden(whole, rows),
-        norms=_norms(stream, pieces, choice, heads, rows["key"], by_head=by_head),
+        norms=_norms(stream, pieces, choice, rows["key"], measure),
         focus=_focus(pieces, choice, rows),
     )
+
+
+def _by_sign(values: Numbers) -> Numbers:
+    """What all heads have above zero, then what they have below it."""
+    return np.stack([np.maximum(sign * values, 0).sum(axis=0) for sign in (1, -1)])
 
 
 def _sides(stream: Stream) -> dict[str, Tokens]:
@@ -103,7 +115,7 @@ def _layer(stream: Stream, measure: Measure, layer: int, heads: list[int]) -> Nu
 def _units(
     values: Numbers, stream: Stream, measure: Measure, heads: list[int], scale: str
 ) -> Numbers:
-    received = values.sum(axis=(0, 2), dtype=np.float64)
+    received = np.abs(values).sum(axis=(0, 2), dtype=np.float64)
     if scale == "query":
         units = received
     else:
@@ -116,7 +128,7 @@ def _ceiling(stream: Stream, measure: Measure, heads: list[int]) -> Size:
     """The most that any token can receive in any layer, through these heads, by piece."""
     tops = []
     for layer in stream.layers:
-        values = stream.at(measure.id, layer)
+        values = np.abs(stream.at(measure.id, layer))
         whole = values.sum(axis=-1) if "query" in measure.axes else values
         if "head" in measure.axes:
             whole = whole[[stream.heads.index(head) for head in heads]]
@@ -127,7 +139,7 @@ def _ceiling(stream: Stream, measure: Measure, heads: list[int]) -> Size:
 
 
 def _hidden(values: Numbers, rows: dict[str, list[int]]) -> Size:
-    seen = values[:, rows["query"]]
+    seen = np.abs(values[:, rows["query"]])
     whole = float(seen.sum(dtype=np.float64))
     kept = float(seen[:, :, rows["key"]].sum(dtype=np.float64))
     return 1 - kept / whole if whole > 0 and len(rows["key"]) < values.shape[2] else 0.0
@@ -137,14 +149,12 @@ def _norms(
     stream: Stream,
     pieces: Stream,
     choice: dict[str, Any],
-    heads: list[int],
     keys: list[int],
-    *,
-    by_head: bool,
+    measure: Measure,
 ) -> Norms | None:
     if "value-norm" not in stream:
         return None
-    chosen = heads if by_head else list(stream.heads)
+    chosen = _heads(stream, choice["heads"] if "head" in measure.axes else None)
     values = stream.at("value-norm", choice["layer"])
     values = values[[stream.heads.index(head) for head in chosen]][:, keys]
     summed = values.sum(axis=0, keepdims=True)
@@ -152,7 +162,8 @@ def _norms(
         unit = _ceiling(pieces, MEASURES["value-norm"], chosen)
     else:
         unit = float(summed.max(initial=0))
-    if by_head:
+    # Where hues stand for signs, the heads of a bar cannot be told apart.
+    if "head" in measure.axes and not measure.signed:
         return Norms(values, tuple(chosen), unit or 1.0)
     return Norms(summed, (None,), unit or 1.0)
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from normviz.figures import Size, geometry
 from normviz.figures.picture import Picture
 
@@ -22,6 +24,9 @@ def legend(picture: Picture, view: str, most: int = geometry.LIMIT) -> list[str]
     if len(picture.heads) == 1 and picture.heads[0] is not None:
         shown = f"head {picture.heads[0]}"
     phrases = [f"{measure.label}, layer {picture.layer}, {shown}"]
+    if measure.signed:
+        wide = "; widths and sums go by size" if view == "flow" else ""
+        phrases.append(f"blue: above zero, orange: below{wide}")
     if picture.values.shape[0]:
         top = "100% of its own" if picture.scale == "query" else number(float(picture.units[0]))
         if view == "flow":
@@ -29,13 +34,15 @@ def legend(picture: Picture, view: str, most: int = geometry.LIMIT) -> list[str]
             pitch, _ = geometry.rows_for(max(len(picture.queries), len(picture.keys)))
             drawn = geometry.ribbons(picture, pitch, limit=most)
             if picture.focus is None:
-                phrases.append(f"{drawn.shown:.0%} of the sum drawn")
+                whole = "the sizes" if measure.signed else "the sum"
+                phrases.append(f"{drawn.shown:.0%} of {whole} drawn")
             elif (zoom := geometry.focused(picture, pitch).zoom) > 1:
                 phrases.append(f"drawn {zoom} times wider")
         else:
-            most = picture.values.sum(axis=0).max()
+            most = np.abs(picture.values.sum(axis=0)).max()
+            sign = "±" if measure.signed else ""
             phrases.append(
-                f"darkest cell: {number(float(most))}"
+                f"darkest cell: {sign}{number(float(most))}"
                 if picture.scale != "query"
                 else "each row divided by its own whole"
             )

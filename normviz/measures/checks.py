@@ -92,15 +92,15 @@ def _bias_share(
 def _leak(heard: Heard, queries: Real | None, keys: Real | None) -> PerText:
     """The largest weight at a forbidden place, seen from a real query."""
     weight = heard.weight
-    forbidden = _forbidden(heard, keys)
-    if forbidden is None:
+    places = forbidden(heard, keys)
+    if places is None:
         return weight.new_zeros(len(weight))
     if queries is not None:
-        forbidden = forbidden & queries[:, None, :, None]
-    return weight.masked_fill(~forbidden, 0).flatten(1).amax(dim=-1)
+        places = places & queries[:, None, :, None]
+    return weight.masked_fill(~places, 0).flatten(1).amax(dim=-1)
 
 
-def _forbidden(heard: Heard, keys: Real | None) -> Bool[Tensor, "..."] | None:
+def forbidden(heard: Heard, keys: Real | None) -> Bool[Tensor, "..."] | None:
     """Where no weight may be: masked by the model, padding, or later than a causal query.
 
     The last two are known without the mask, so that a mask lost on the way is noticed.

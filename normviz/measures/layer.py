@@ -9,7 +9,7 @@ from torch import Tensor
 
 from normviz.axes import SIDES, StreamName
 from normviz.capture import Heard, Taped
-from normviz.catalog import axes_of, is_climbed, one_of
+from normviz.catalog import axes_of, is_climbed, one_of, read_of
 from normviz.measures.attention import (
     Scratch,
     gram,
@@ -17,8 +17,9 @@ from normviz.measures.attention import (
     head_sum_norm,
     value_norm,
 )
-from normviz.measures.checks import Checks, checks
+from normviz.measures.checks import Checks, checks, forbidden
 from normviz.measures.decomposition import Carried, decomposed
+from normviz.measures.effective import Effective, Form, effective
 from normviz.measures.gradient import Attributed
 from normviz.measures.ladder import Climbed, Wish, climb
 from normviz.parts.records import Biases
@@ -46,10 +47,23 @@ class Measured:
     checks: Checks
     queries: Real | None
     keys: Real | None
+    removal: "Removal | None" = None
+    """How `effective-weight` was found, where it was asked for."""
     climbed: Climbed | None = None
     """The ladder of the layer that this attention belongs to, where it was asked for."""
     attributed: Attributed | None = None
     """What gradients say of it, where they were asked."""
+
+
+@dataclass(frozen=True)
+class Removal:
+    """How what cannot reach a head's output was removed from α."""
+
+    form: Form
+    by_row: bool
+    """Whether each row has a null space of its own, because rows read different keys."""
+    dim: int
+    """How many independent values a head can have."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +85,10 @@ class Reducer:
         real: Side | None = None,
         memory: int | None = None,
         biases: Biases = "source",
+        form: Form = "bias",
     ) -> None:
         self.measures = measures
+        self.form: Form = form
         self.wish = Wish(tuple(name for name in measures if is_climbed(name)), memory, biases)
         self.layers = layers
         self.heads = heads
@@ -87,6 +103,16 @@ class Reducer:
     def needs_tape(self) -> bool:
         """Whether layers must run on tape; `attention` alone does without."""
         return not set(self.wish.measures) <= {"attention"}
+
+    @property
+    def needs_effective(self) -> bool:
+        """Whether `effective-weight` is wanted, or a reading of it."""
+        return any(read_of(name)[1] == "effective-weight" for name in self.measures)
+
+    @property
+    def needs_biases(self) -> bool:
+        """Whether the bias of the values must be known."""
+        return self.needs_effective and self.form == "paper"
 
     def __call__(self, heard: Heard) -> Measured | Passed:
         """Measure one attention, or let it pass."""
@@ -142,6 +168,16 @@ class Reducer:
         query_side, key_side = SIDES[heard.stream]
         queries = self._side(query_side, query_length, heard.weight.device)
         keys = self._side(key_side, key_length, heard.weight.device)
+        numbers, removal = self._numbers(heard, heads), None
+        if self.needs_effective:
+            found = self._effective(heard, heads, queries, keys)
+            numbers |= {
+                "effective-weight": found.weight,
+                "rank:effective-weight": found.rank,
+                "null-space:effective-weight": found.null_space,
+            }
+            dim = heard.value.shape[-1] + (self.form == "stochastic")
+            removal = Removal(self.form, found.by_row, dim)
         return Measured(
             stream=heard.stream,
             layer=layer,
@@ -152,10 +188,11 @@ class Reducer:
             sink=getattr(heard.module, "sinks", None) is not None,
             heads=heads,
             lengths={"query": query_length, "key": key_length},
-            numbers=self._numbers(heard, heads),
+            numbers=numbers,
             checks=checks(heard, queries, keys),
             queries=queries,
             keys=keys,
+            removal=removal,
         )
 
     def _side(self, side: str, length: int, device: torch.device) -> Real | None:
@@ -179,6 +216,26 @@ class Reducer:
         if {"weight", "weighted-norm"} & set(self.measures):
             found["weight"] = _some(weight, heads)
         return found
+
+    def _effective(
+        self, heard: Heard, heads: tuple[int, ...], queries: Real | None, keys: Real | None
+    ) -> Effective:
+        """α⊥ of some heads, over the keys that each row may read."""
+        value = at_least_single(heard.value)
+        if self.form == "paper" and heard.value_bias is not None:
+            value = value - at_least_single(heard.value_bias)
+        hidden = forbidden(heard, keys)
+        batch, _, *pairs = heard.weight.shape
+        places = torch.zeros_like(heard.weight[:, :1], dtype=torch.bool)
+        visible = ~(places if hidden is None else hidden.expand(batch, -1, *pairs))
+        return effective(
+            _some(at_least_single(heard.weight), heads),
+            _some(value, heads),
+            _some(at_least_single(heard.projection.weight)[None], heads)[0],
+            visible if visible.shape[1] == 1 else _some(visible, heads),
+            queries,
+            stochastic=self.form == "stochastic",
+        )
 
 
 def _some(tensor: Tensor, heads: tuple[int, ...]) -> Tensor:

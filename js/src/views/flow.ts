@@ -67,7 +67,7 @@ export function flowView(hand: Hand, signal: AbortSignal): View {
     node: parts.node,
     draw,
     highlight,
-    legend: () => (now ? ribbonLegend(now.picture, now.drawn, own) : []),
+    legend: () => (now ? ribbonLegend(now.picture, now.drawn, own, now.palette) : []),
     describe: (focus) => describe(pictureIn(now), focus),
     standing: (focus) => standingOf(pictureIn(now), focus),
     vectors: () => (now ? vectorsOf(parts, now, seen) : new Map()),
@@ -129,7 +129,7 @@ function moves(before: Drawn, after: Drawn): boolean {
 function frames(parts: Parts, before: Drawn, after: Drawn): (part: number) => void {
   const scene = ({ picture, drawn }: Drawn): Scene => ({
     ribbons: drawn.ribbons,
-    heads: picture.heads,
+    strands: picture.strands,
   });
   const [from, to] = [scene(before), scene(after)];
   return (part) => paintAll(parts, after, part < 1 ? between(from, to, part) : after.drawn.ribbons);
@@ -206,13 +206,13 @@ function paintAll(
 
 /** All ribbons and bars. */
 function paintWhole(pen: Pen, { picture, palette, place }: Drawn, ribbons: Ribbon[]): void {
-  paintRibbons(pen, ribbons, place, colours(picture.heads, palette), AMONG);
+  paintRibbons(pen, ribbons, place, ribbonColours(picture, palette), AMONG);
   if (picture.norms) {
     const alone = picture.values.length === 0;
     const bars = alone
       ? { base: place.left, reach: place.width - place.left - GAP, pitch: place.pitch }
       : { base: place.bars, reach: GAP - BAR, pitch: place.pitch };
-    paintBars(pen, barsOf(picture.norms), bars, colours(picture.norms.heads, palette));
+    paintBars(pen, barsOf(picture.norms), bars, barColours(picture, palette));
   }
 }
 
@@ -240,13 +240,13 @@ function paintOwn(
   about: NonNullable<ReturnType<typeof rowIn>>,
 ): Own {
   const { ribbons, zoom } = ribbonsAt(picture, place.pitch, about);
-  paintRibbons(pen, ribbons, place, colours(picture.heads, palette), ALONE);
+  paintRibbons(pen, ribbons, place, ribbonColours(picture, palette), ALONE);
   if (picture.norms) {
     const own = barsOf(picture.norms).filter(
       ({ key }) => about.side !== "key" || key === about.row,
     );
     const at = { base: place.bars, reach: GAP - BAR, pitch: place.pitch };
-    paintBars(pen, own, at, colours(picture.norms.heads, palette));
+    paintBars(pen, own, at, barColours(picture, palette));
   }
   return { count: ribbons.length, zoom };
 }
@@ -274,8 +274,20 @@ function reveal({ figure }: Parts, row: number, pitch: number): void {
   if (bottom > figure.scrollTop + height) figure.scrollTop = bottom - height;
 }
 
-function colours(heads: (number | null)[], palette: Palette): string[] {
-  return heads.map((head) => headColour(head, palette));
+/** The colour of each strand: its head's, or its side of zero's. */
+function ribbonColours({ strands }: Picture, palette: Palette): string[] {
+  const [above, below] = palette.signs;
+  return strands.map((strand) => {
+    if (strand === "above") return above;
+    return strand === "below" ? below : headColour(strand, palette);
+  });
+}
+
+/** The colour of each plane of the bars: its head's, or none where hues stand for signs. */
+function barColours({ norms, measure }: Picture, palette: Palette): string[] {
+  return (norms?.heads ?? []).map((head) =>
+    measure.signed ? palette.soft : headColour(head, palette),
+  );
 }
 
 /** The rows on the other side that matter to the one in focus. */

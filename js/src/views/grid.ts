@@ -4,7 +4,7 @@ import { cellAt, uncoloured } from "../agreewords";
 import { Colours, strength, wash } from "../colouring";
 import { density } from "../density";
 import { element, options, picker } from "../dom";
-import { heat } from "../heat";
+import { heatOf } from "../heat";
 import type { Choice, Focus } from "../model";
 import { sheet } from "../paint";
 import type { Pane } from "../pane";
@@ -195,7 +195,7 @@ function paint(base: HTMLCanvasElement, { thumbs, order, board, palette }: Drawn
   const ratio = base.width / board.width;
   const width = Math.round(board.size * ratio);
   const height = Math.round(board.tall * ratio);
-  const colour = heat(palette);
+  const colour = heatOf(thumbs.measure, palette);
   lay(context, thumbs, order, board, palette);
   order.forEach((thumb, at) => {
     const { x, y } = cornerOf(board, at);

@@ -1,9 +1,10 @@
 /** A field of cells on a canvas: one pixel for each, enlarged without blur. */
 
 import { type Cells, pooled } from "../cells";
-import { heat } from "../heat";
+import { heatOf, type Rgb } from "../heat";
 import { type Port, type Room, sizeOf } from "../port";
-import { contrast, number, type Palette, percent } from "../scales";
+import { contrast, type Palette } from "../scales";
+import { signedNumber, signedPercent } from "../signed";
 
 /** From this size on cells are set apart by lines, and have room for their numbers. */
 const LINED = 9;
@@ -25,7 +26,7 @@ export function imageOf(
   depths: Float32Array,
   columns: number,
   block: { rows: number; columns: number },
-  palette: Palette,
+  colour: (part: number) => Rgb,
 ): HTMLCanvasElement | null {
   const field = pooled(depths, columns, block);
   const canvas = document.createElement("canvas");
@@ -33,10 +34,9 @@ export function imageOf(
   canvas.height = Math.max(1, field.rows);
   const context = canvas.getContext("2d");
   if (!context) return null;
-  const colour = heat(palette);
   const image = context.createImageData(canvas.width, canvas.height);
   field.values.forEach((depth, at) => {
-    if (depth < 0) return;
+    if (Number.isNaN(depth)) return;
     const [red, green, blue] = colour(depth);
     image.data[4 * at] = red;
     image.data[4 * at + 1] = green;
@@ -86,7 +86,7 @@ export function paintNumbers(
 ): void {
   const [wide, tall] = [room.wide * port.zoom, room.tall * port.zoom];
   if (wide < NUMBERED.wide || tall < NUMBERED.tall) return;
-  const colour = heat(palette);
+  const colour = heatOf(cells.picture.measure, palette);
   context.font = "10px system-ui, sans-serif";
   context.textAlign = "center";
   context.textBaseline = "middle";
@@ -95,7 +95,7 @@ export function paintNumbers(
   for (const row of seen(port.top, room.rows)) {
     for (const column of seen(port.left, room.columns)) {
       const at = row * room.columns + column;
-      if (row >= room.rows || column >= room.columns || depths[at] < 0) continue;
+      if (row >= room.rows || column >= room.columns || Number.isNaN(depths[at])) continue;
       context.fillStyle = legible(colour(depths[at]), palette);
       context.fillText(
         textOf(cells, row, at),
@@ -108,7 +108,7 @@ export function paintNumbers(
 
 /** A cell's number, or its share where every row is divided by its whole. */
 function textOf({ values, wholes, isDivided }: Cells, row: number, at: number): string {
-  return isDivided ? percent(values[at] / (wholes[row] || 1)) : number(values[at]);
+  return isDivided ? signedPercent(values[at] / (wholes[row] || 1)) : signedNumber(values[at]);
 }
 
 /** Ink or paper, whichever stands out more. */

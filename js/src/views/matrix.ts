@@ -2,7 +2,7 @@
 
 import { same } from "../cell";
 import { type Cells, cellsOf } from "../cells";
-import { cellLegend, fullColour } from "../cellwords";
+import { cellLegend, fullColour, noColour } from "../cellwords";
 import { describe } from "../describe";
 import { element } from "../dom";
 import { heatGradient } from "../heat";
@@ -136,7 +136,8 @@ function follow(parts: Parts, state: State, scene: Scene): void {
 function legendOf(scene: Scene, port: Port): (string | HTMLElement)[] {
   const { cells, palette } = scene;
   const bar = element("i", { class: "nv-ramp", "aria-hidden": "true" });
-  bar.style.background = heatGradient(palette);
-  const scale = element("span", { class: "nv-scale" }, "0", bar, fullColour(cells));
+  const { measure } = cells.picture;
+  bar.style.background = heatGradient(measure, palette);
+  const scale = element("span", { class: "nv-scale" }, noColour(cells), bar, fullColour(cells));
   return [scale, ...cellLegend(cells, blockAt(scene, port))];
 }

@@ -4,6 +4,7 @@ import { type Cells, depths } from "../cells";
 import { cellLine } from "../cellwords";
 import { density } from "../density";
 import { button, element } from "../dom";
+import { heatOf } from "../heat";
 import type { Focus } from "../model";
 import { sheet } from "../paint";
 import type { Pane } from "../pane";
@@ -134,7 +135,8 @@ export function renderField(parts: Parts, scene: Scene, port: Port): void {
   const block = blockAt(scene, port);
   const key = `${block.rows} ${block.columns}`;
   if (!scene.images.has(key)) {
-    scene.images.set(key, imageOf(scene.depths, room.columns, block, palette));
+    const colour = heatOf(cells.picture.measure, palette);
+    scene.images.set(key, imageOf(scene.depths, room.columns, block, colour));
   }
   const image = scene.images.get(key);
   const context = contextOf(parts, parts.base, room);

@@ -48,14 +48,14 @@ export function strip(figure: HTMLElement, signal: AbortSignal): Strip {
 function paintRows(
   context: CanvasRenderingContext2D,
   picture: Picture,
-  { plain }: Palette,
+  { plain, soft }: Palette,
   height: number,
 ): void {
-  const { values, keys, queries, received, norms } = picture;
+  const { values, keys, queries, received, norms, measure } = picture;
   const lengths = norms?.values ?? new Float32Array();
   const gifts = values.length > 0 ? picture.gifts : given(lengths, keys);
   const pitch = height / Math.max(keys, queries);
-  context.fillStyle = plain;
+  context.fillStyle = measure.signed ? soft : plain;
   for (const [amounts, left] of [
     [gifts, 2],
     [received, WIDTH / 2 + 1],
