@@ -245,11 +245,11 @@ def compared(
     among = [highest_in_rows(values, seen, size) for values in (one, other)]
     overlap = (among[0] & among[1]).sum(axis=-1) / np.maximum(size, 1)
     shares = [divided(np.where(seen, values, 0.0)) for values in (one, other)]
-    distance = np.where(count > 1, _distance(*shares), math.nan)
+    distance = np.where(count > 1, distance_in_rows(*shares), math.nan)
     return Rows(rank, np.where(np.isnan(rank), math.nan, overlap), distance)
 
 
-def _distance(one: Planes, other: Planes) -> ByQuery:
+def distance_in_rows(one: Planes, other: Planes) -> ByQuery:
     """The square root of the Jensen-Shannon divergence of two rows of shares, to base 2."""
     middle = (one + other) / 2
     parts = []

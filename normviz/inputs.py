@@ -160,8 +160,12 @@ def from_texts(
     pairs: Sequence[str] | None = None,
     *,
     truncate: bool = False,
+    most: int | None = None,
 ) -> Prepared:
-    """One or more texts (or pairs) as a batch, padded on the right where lengths differ."""
+    """One or more texts (or pairs) as a batch, padded on the right where lengths differ.
+
+    With `most`, a text may have no more tokens than that, whatever the model can take.
+    """
     if tokenizer is None:
         raise BadInput(
             "There is no tokenizer.",
@@ -170,7 +174,8 @@ def from_texts(
         )
     rows = []
     notes: list[str] = []
-    limit = longest(model, tokenizer)
+    limits = [one for one in (longest(model, tokenizer), most) if one is not None]
+    limit = min(limits, default=None)
     for n, text in enumerate(texts):
         pair = pairs[n] if pairs is not None else None
         row, note = encoded(tokenizer, text, pair, limit, truncate=truncate)

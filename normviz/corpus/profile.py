@@ -1,0 +1,169 @@
+"""What a model does on average over a corpus: the result people keep. Plain numpy, no torch."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float64
+
+from normviz.catalog import MEASURES, one_of
+from normviz.charts import Chart, Series
+from normviz.corpus.moments import Moments
+from normviz.corpus.tally import Example, Failure, Tally
+from normviz.tables import tidy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLES = ("mass", "share", "mean", "relation", "pattern", "disagreement", "failure")
+"""The tables a profile can be asked for."""
+
+ByLayer = Float64[np.ndarray, " layer"]
+Columns = tuple[int | None, ...]
+"""What the columns of a table of heads are: heads by number, and None for their mean."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile:
+    """What attention moves on average, by layer, head and kind of token; see `normviz.profile`."""
+
+    model: str
+    stream: str
+    layers: tuple[int, ...]
+    heads: tuple[int, ...]
+    tally: Tally = field(repr=False)
+    failures: tuple[Failure, ...] = ()
+
+    @property
+    def texts(self) -> int:
+        """How many texts were measured."""
+        return self.tally.texts
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens they have, special ones included."""
+        return self.tally.tokens
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures whose masses are known, in the order of the catalog."""
+        known = {measure for measure, _ in (*self.tally.masses, *self.tally.means)}
+        return tuple(name for name in MEASURES if name in known)
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The kinds of token that occur."""
+        sums = [*self.tally.masses.items(), *self.tally.means.items()]
+        return tuple(dict.fromkeys(kind for (_, kind), one in sums if one.mean.any()))
+
+    def share(self, measure: str, category: str) -> ByLayer:
+        """Which share of what queries take comes from a kind of token, heads averaged, by layer."""
+        return self._moments("shares", measure, category).means[:, -1]
+
+    def mass(self, measure: str, category: str) -> ByLayer:
+        """How much a query takes from a kind of token, heads averaged, by layer."""
+        return self._moments("masses", measure, category).means[:, -1]
+
+    def mean(self, measure: str, category: str) -> ByLayer:
+        """The mean over tokens of a kind, of `value-norm` or of a mixing ratio, by layer."""
+        return self._moments("means", measure, category).means[:, -1]
+
+    def _moments(self, table: str, measure: str, category: str) -> Moments:
+        held: dict[tuple[str, str], Moments] = getattr(self.tally, table)
+        one_of(measure, dict.fromkeys(name for name, _ in held), "measure")
+        one_of(category, [kind for name, kind in held if name == measure], "category")
+        return held[measure, category]
+
+    def correlation(self, category: str) -> float:
+        """Spearman's ρ of α and ‖f(x)‖ over pairs of all texts whose key is of a kind."""
+        one_of(category, self.tally.relations, "category")
+        return self.tally.relations[category].spearman
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """Texts in which α and ‖αf(x)‖ disagree most, the worst first."""
+        return tuple(sorted(self.tally.examples, reverse=True))
+
+    def to_dataframe(self, table: str = "share") -> "pd.DataFrame":
+        """A tidy table: `share`, `mass`, `mean`, `relation`, `pattern`, `disagreement`, `failure`.
+
+        Means over texts, with the standard deviation and the 95% interval between texts. A head
+        that is missing stands for the mean over all.
+        """
+        one_of(table, TABLES, "table")
+        rows = list(getattr(self, f"_{table}_rows")())
+        names = dict.fromkeys(name for row in rows for name in row)
+        return tidy({name: [row.get(name) for row in rows] for name in names})
+
+    def _share_rows(self) -> Iterator[dict[str, Any]]:
+        yield from self._rows(self.tally.shares, "category")
+
+    def _mass_rows(self) -> Iterator[dict[str, Any]]:
+        yield from self._rows(self.tally.masses, "category")
+
+    def _mean_rows(self) -> Iterator[dict[str, Any]]:
+        yield from self._rows(self.tally.means, "category")
+
+    def _pattern_rows(self) -> Iterator[dict[str, Any]]:
+        yield from self._rows(self.tally.shapes, "pattern")
+
+    def _disagreement_rows(self) -> Iterator[dict[str, Any]]:
+        yield from self._rows(self.tally.apart, "against")
+
+    def _relation_rows(self) -> Iterator[dict[str, Any]]:
+        for kind, relation in self.tally.relations.items():
+            yield {"category": kind, "spearman": relation.spearman, "pairs": relation.pairs}
+
+    def _failure_rows(self) -> Iterator[dict[str, Any]]:
+        for one in self.failures:
+            yield {"number": one.number, "text": one.text, "reason": one.reason}
+
+    def _rows(self, held: dict[tuple[str, str], Moments], second: str) -> Iterator[dict[str, Any]]:
+        """One row for each layer and column."""
+        for (measure, name), moments in held.items():
+            columns: Columns = (*self.heads, None)
+            columns = columns[: moments.mean.shape[1]] if moments.mean.shape[1] > 1 else (None,)
+            for place, layer in enumerate(self.layers):
+                for at, head in enumerate(columns):
+                    mean, half = moments.means[place, at], moments.interval[place, at]
+                    yield {
+                        "measure": measure, second: name, "layer": layer, "head": head,
+                        "mean": mean, "low": mean - half, "high": mean + half,
+                        "deviation": moments.deviation[place, at],
+                        "texts": int(moments.count[place, at]),
+                    }  # fmt: skip
+
+    def save(self, path: str | Path) -> Path:
+        """Write the profile to one file that `normviz.load` opens, without torch."""
+        from normviz.corpus.archive import save
+
+        return save(self, path)
+
+    def chart(self, measure: str) -> Chart:
+        """Curves over the layers: which share of a measure each kind of token has."""
+        label = MEASURES[measure].label
+        series = []
+        for kind in self.categories:
+            if (measure, kind) in self.tally.shares:
+                moments = self.tally.shares[measure, kind]
+                mean = moments.means[:, -1]
+                half = np.nan_to_num(moments.interval[:, -1])
+                low, high = (np.clip(mean + sign * half, 0, 1) for sign in (-1, 1))
+                rows = [tuple(float(value) for value in row) for row in (mean, low, high)]
+                series.append(Series(kind, rows[0], group=kind, low=rows[1], high=rows[2]))
+        about = f"which share of {label} each kind of token has, over {self.texts:,} texts"
+        return Chart(f"{label}, {self.model}", about, "share", self.layers, tuple(series))
+
+    def __str__(self) -> str:
+        """The corpus, and the shares of each kind of token under each measure."""
+        title = f"{self.model} ({self.stream}): {self.texts:,} texts, {self.tokens:,} tokens"
+        title += f"; {len(self.failures):,} failed" if self.failures else ""
+        kinds = self.categories
+        lines = [f"{'share, mean of layers':<24}" + "".join(f"{kind:>13}" for kind in kinds)]
+        for measure in dict.fromkeys(name for name, _ in self.tally.shares):
+            shares = [float(self.share(measure, kind).mean()) for kind in kinds]
+            lines.append(f"{measure:<24}" + "".join(f"{share:>13.1%}" for share in shares))
+        return "\n".join([title, *lines])
+
+    __repr__ = __str__
