@@ -53,8 +53,8 @@ def flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flow
     said = rerun(loaded.model, inputs, reducer, options.slope)
     about = _about(loaded, prepared, attention)
     for row in gathered(reducer.results, prepared, options.layers):
-        checks = {"checks": row.checks, "rungs": row.rungs, "slopes": row.slopes}
-        receipt = Receipt(**checks, **about, notes=prepared.notes + row.notes + said)
+        notes = prepared.notes + row.notes + said
+        receipt = Receipt(row.checks, **about, rungs=row.rungs, slopes=row.slopes, notes=notes)
         flow = Flow(row.streams, receipt, prepared.title)
         yield completed(flow, options.measures, options.layers, insist=options.by_name)
 
