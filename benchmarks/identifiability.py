@@ -13,7 +13,7 @@ from pathlib import Path
 from mixing import segments
 
 from normviz import studies
-from normviz.analysis import versions
+from normviz.passes import versions
 
 
 def main() -> None:

@@ -51,24 +51,25 @@ def flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flow
         with torch.no_grad():
             reducer.carried(_carried(loaded.model, prepared, len(reducer.results)))
     said = rerun(loaded.model, inputs, reducer, options.slope)
-    rows = gathered(reducer.results, prepared, options.layers)
-    first = next(loaded.model.parameters(), None)
-    fingerprint = prepared.fingerprint()
-    for row in rows:
-        receipt = Receipt(
-            checks=row.checks,
-            rungs=row.rungs,
-            slopes=row.slopes,
-            model=loaded.name,
-            attention=attention,
-            dtype=str(getattr(first, "dtype", "none")).removeprefix("torch."),
-            device=str(getattr(first, "device", "none")),
-            inputs=fingerprint,
-            versions=versions(),
-            notes=prepared.notes + row.notes + said,
-        )
+    about = _about(loaded, prepared, attention)
+    for row in gathered(reducer.results, prepared, options.layers):
+        notes = prepared.notes + row.notes + said
+        receipt = Receipt(row.checks, **about, rungs=row.rungs, slopes=row.slopes, notes=notes)
         flow = Flow(row.streams, receipt, prepared.title)
         yield completed(flow, options.measures, options.layers, insist=options.by_name)
+
+
+def _about(loaded: Loaded, prepared: Prepared, attention: str) -> dict[str, Any]:
+    """What a receipt says of a whole batch."""
+    first = next(loaded.model.parameters(), None)
+    return {
+        "model": loaded.name,
+        "attention": attention,
+        "dtype": str(getattr(first, "dtype", "none")).removeprefix("torch."),
+        "device": str(getattr(first, "device", "none")),
+        "inputs": prepared.fingerprint(),
+        "versions": versions(),
+    }
 
 
 class _Enough(Exception):

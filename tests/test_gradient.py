@@ -141,6 +141,41 @@ def test_every_jacobian_equals_autograd_row_by_row(name):
         np.testing.assert_allclose(shares[measure], wanted[measure] / whole, rtol=2e-6, atol=1e-7)
 
 
+def test_a_decoder_is_differentiated_by_the_encoders_input_through_the_encoder():
+    architecture = architectures.ALL["mbart"]  # an encoder with a norm of its own at the end
+    model, inputs = architecture.build(attention="eager").double(), architecture.inputs()
+    flow = analyze(model, inputs=inputs, measures=ATTRIBUTIONS, rows="raw")
+    heads = model.config.decoder_attention_heads
+    seen = {"vectors": [], "cross": [], "left": []}
+    first, layers = model.encoder.layers[0], model.decoder.layers
+    note = lambda name: lambda _, args: seen[name].append(args[0])  # noqa: E731
+    hooks = [
+        layer.encoder_attn.out_proj.register_forward_pre_hook(note("cross")) for layer in layers
+    ]
+    hooks += [
+        layer.register_forward_hook(
+            lambda _, __, out: seen["left"].append(out[0] if isinstance(out, tuple) else out)
+        )
+        for layer in layers
+    ]
+
+    def enter(_, args, kwargs):
+        vectors = args[0].detach().requires_grad_()
+        seen["vectors"].append(vectors)
+        return (vectors, *args[1:]), kwargs
+
+    hooks.append(first.register_forward_pre_hook(enter, with_kwargs=True))
+    model(**inputs, use_cache=False)
+    for hook in hooks:
+        hook.remove()
+    (vectors,) = seen["vectors"]
+    for number in range(len(layers)):
+        whole = jacobian(seen["left"][number], vectors).square().sum(dim=(1, 3)).sqrt()
+        np.testing.assert_allclose(flow.cross[HIDDEN][number], whole.detach(), rtol=2e-6, atol=1e-7)
+        each = by_head(jacobian(seen["cross"][number], vectors), heads).detach()
+        np.testing.assert_allclose(flow.cross[GLOBAL][number], each, rtol=2e-6, atol=1e-7)
+
+
 @pytest.mark.parametrize("name", ["bert", "modernbert", "bloom"])
 def test_the_input_may_be_taken_before_the_norm_of_the_embeddings(name):
     model, inputs = built(name), architectures.text_inputs()

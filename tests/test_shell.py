@@ -57,15 +57,18 @@ def test_everything_that_show_is_told_reaches_the_analysis(shell, analysis):
     code, *_ = shell(
         "show", "Guten Tag.", "--model", "m", "--tokenizer", "t", "--pair", "p",
         "--target", "Hello.", "--truncate", "--measures", "weight", "value-norm",
-        "--effective", "paper",
+        "--effective", "paper", "--samples", "8", "--seed", "3", "--norm", "spectral",
+        "--origin", "before-norm", "--rows", "raw",
     )  # fmt: skip
     assert code == 0
     assert analysis.given == ("m", "t", "Guten Tag.", "p")
-    told = {"measures": ["weight", "value-norm"], "effective": "paper"}
+    told = {"measures": ["weight", "value-norm"], "effective": "paper", "samples": 8, "seed": 3}
+    told |= {"norm": "spectral", "origin": "before-norm", "rows": "raw"}
     assert analysis.named == {"target": "Hello.", "truncate": True, **told}
     shell("show", "A text.")
     assert analysis.given == ("demo", None, "A text.", None)
-    usual = {"measures": list(DEFAULT), "effective": "bias"}
+    usual = {"measures": list(DEFAULT), "effective": "bias", "samples": None, "seed": 0}
+    usual |= {"norm": "frobenius", "origin": "after-norm", "rows": "normalised"}
     assert analysis.named == {"target": None, "truncate": False, **usual}
 
 
