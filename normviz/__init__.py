@@ -30,6 +30,7 @@ from normviz.tokens import Tokens
 if TYPE_CHECKING:
     from normviz import studies
     from normviz.analysis import analyze, analyze_many, check
+    from normviz.corpus.profiling import profile
     from normviz.snapshot import to_html
 
 __version__ = version("normviz")
@@ -48,19 +49,25 @@ __all__ = [
     "from_arrays",
     "load",
     "patterns",
+    "profile",
     "rollout",
     "studies",
     "to_html",
 ]
 
-_MODEL_WING = {"analyze", "analyze_many", "check", "studies"}
+_MODEL_WING = {
+    "analyze": "normviz.analysis",
+    "analyze_many": "normviz.analysis",
+    "check": "normviz.analysis",
+    "profile": "normviz.corpus.profiling",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Open the model wing, which imports torch, only when somebody asks for it."""
     if name == "to_html":
         return import_module("normviz.snapshot").to_html
-    if name not in _MODEL_WING:
+    if name != "studies" and name not in _MODEL_WING:
         message = f"module 'normviz' has no attribute {name!r}"
         raise AttributeError(message)
     from normviz.packages import needed
@@ -68,5 +75,4 @@ def __getattr__(name: str) -> Any:
     with needed("torch", "transformers", extra="models"):
         if name == "studies":
             return import_module("normviz.studies")
-        wing = import_module("normviz.analysis")
-    return getattr(wing, name)
+        return getattr(import_module(_MODEL_WING[name]), name)
