@@ -108,7 +108,7 @@ class Patterns:
         ]
         for name, scores in self.scores.items():
             if np.isnan(scores).all():
-                lines.append(f"{name:<12}{'none':>6}{'':>8}  there are no such tokens")
+                lines.append(f"{name:<12}{'none':>6}{'':>8}  there is none in this text")
                 continue
             layer, head = np.unravel_index(int(np.nanargmax(scores)), scores.shape)
             number = self.heads[head]

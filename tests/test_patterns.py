@@ -158,7 +158,7 @@ def test_one_segment_is_no_block_and_missing_tokens_make_no_column():
     for name in ("block", "special", "punctuation"):
         assert math.isnan(found[name])
     said = str(normviz.patterns(flow_with(np.eye(3), pieces=["a", "b", "c"])))
-    assert "there are no such tokens" in said
+    assert "there is none in this text" in said
 
 
 def test_patterns_persist_in_layers_that_follow_each_other():
