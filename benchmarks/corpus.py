@@ -1,0 +1,196 @@
+"""Experiment 1 of Kobayashi et al. 2020 on whole corpora: what special tokens get and move.
+
+The text file has one paragraph on a line; two neighbours make a segment `[CLS] a [SEP] b [SEP]`,
+cut off after 128 tokens, as in the paper. Lines that begin with `=` are headings: left out.
+
+    python benchmarks/corpus.py wikipedia.txt                    demo, then demo-decoder
+    python benchmarks/corpus.py wikipedia.txt --ranks ranks.txt  with lines of rank, count and id
+    python benchmarks/corpus.py wikipedia.txt --speed            throughput, x the plain pass
+"""
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import torch
+from attention import HERE, machine
+from mixing import segments
+
+import normviz
+from normviz import inputs as room
+from normviz.corpus.profile import Profile
+from normviz.corpus.running import batches
+from normviz.corpus.sources import items_of
+from normviz.models import resolve
+from normviz.tokens import Tokens
+
+LONGEST = 128
+SIZE = 16
+GOALS = {"segments per second, x the plain pass": 0.7}
+
+
+def first_or_not(tokens: Tokens) -> list[str]:
+    """Where a language model's attention sinks: the first token against all others."""
+    return ["first token" if place == 0 else "rest" for place in range(len(tokens))]
+
+
+def shares(found: Profile) -> dict[str, Any]:
+    """The share of each kind of token under each measure, by layer and in the mean."""
+    return {
+        measure: {
+            kind: {
+                "mean of layers": round(float(found.share(measure, kind).mean()), 5),
+                "layers": [round(float(one), 5) for one in found.share(measure, kind)],
+            }
+            for kind in found.categories
+        }
+        for measure in ("weight", "weighted-norm", "attention")
+    }
+
+
+def frequency(
+    found: Profile, ranks: Mapping[int, int] | None, special: list[int]
+) -> dict[str, Any]:
+    """Spearman of frequency rank with what a token gets of α, and has of ‖f(x)‖."""
+    without = frozenset(special)
+    return {
+        measure: {
+            "all": round(met.spearman(ranks), 4),
+            "without special tokens": round(met.spearman(ranks, without=without), 4),
+        }
+        for measure, met in found.tally.occurrences.items()
+    }
+
+
+def finding(texts: list[tuple[str, str]], ranks: Mapping[int, int] | None) -> dict[str, Any]:
+    """The trained BERT, as in the paper."""
+    loaded = resolve("demo")
+    found = normviz.profile(texts, "demo", longest=LONGEST)
+    print(found)
+    return {
+        "segments": found.texts,
+        "tokens": found.tokens,
+        "failed": len(found.failures),
+        "shares": shares(found),
+        "spearman of α and ‖f(x)‖": {
+            kind: round(found.correlation(kind), 4) for kind in found.tally.relations
+        },
+        "spearman with frequency rank": frequency(found, ranks, loaded.tokenizer.all_special_ids),
+    }
+
+
+def sinks(texts: list[str]) -> dict[str, Any]:
+    """The trained Llama: does the first token move what it is looked at for?"""
+    found = normviz.profile(
+        texts, "demo-decoder", longest=LONGEST, categories=first_or_not, heads=False, batch_size=4
+    )
+    print(found)
+    return {"segments": found.texts, "tokens": found.tokens, "shares": shares(found)}
+
+
+def figure(found: Mapping[str, Any], place: Path) -> None:
+    """The paper's curves: what each kind of token has of α, and beside it of ‖αf(x)‖."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    mpl.rcParams["svg.hashsalt"] = "normviz"  # the same numbers give the same file
+    panels = (("weight", "α"), ("weighted-norm", "‖αf(x)‖"))
+    looks = {"[CLS]": ("#3b66c4", "s"), "[SEP]": ("#c0392b", "^"),
+             "punctuation": ("#1e7d4f", "D"), "other": ("#6b7280", "o")}  # fmt: skip
+    sheet = Figure(figsize=(7.2, 2.9), layout="constrained")
+    for axes, (measure, label) in zip(sheet.subplots(1, 2, sharey=True), panels, strict=True):
+        for kind, (colour, marker) in looks.items():
+            values = [100 * one for one in found["shares"][measure][kind]["layers"]]
+            axes.plot(values, color=colour, marker=marker, markersize=4.5, linewidth=1.4)
+            axes.annotate(f" {kind}", (len(values) - 1, values[-1]), color=colour, fontsize=8)
+        axes.set(title=f"share of {label}, %", xlabel="layer", ylim=(0, 100))
+        axes.set_xlim(-0.3, len(values) + 0.4)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(axis="y", alpha=0.25)
+    sheet.savefig(place, metadata={"Date": None})
+
+
+def plain(texts: list[tuple[str, str]]) -> None:
+    """The model's own pass over the same batches."""
+    loaded = resolve("demo")
+    for batch in batches(items_of(texts), SIZE):
+        prepared = room.from_texts(
+            loaded.model, loaded.tokenizer, [item.text for item in batch],
+            [item.pair or "" for item in batch], truncate=True, most=LONGEST,
+        )  # fmt: skip
+        loaded.model.set_attn_implementation("eager")
+        with torch.no_grad():
+            loaded.model(**prepared.for_forward(), output_attentions=True)
+
+
+def speed(texts: list[tuple[str, str]], rounds: int) -> dict[str, Any]:
+    """Segments per second of the plain pass, of a profile, and of one in two processes."""
+    loaded = resolve("demo")
+    given = {"model": loaded.model, "tokenizer": loaded.tokenizer, "longest": LONGEST}
+    runs: dict[str, Callable[[], Any]] = {
+        "plain": lambda: plain(texts),
+        "masses": lambda: normviz.profile(texts, **given, batch_size=SIZE, heads=False),
+        "masses and heads": lambda: normviz.profile(texts, **given, batch_size=SIZE),
+    }
+    rates: dict[str, list[float]] = {name: [] for name in runs}
+    for turn in range(rounds + 1):
+        for name, one in runs.items():
+            start = time.perf_counter()
+            one()
+            if turn:
+                rates[name].append(len(texts) / (time.perf_counter() - start))
+    return {
+        "segments per second": {n: round(statistics.median(r), 2) for n, r in rates.items()},
+        "x plain": {
+            name: round(statistics.median(a / b for a, b in zip(r, rates["plain"], strict=True)), 3)
+            for name, r in rates.items()
+        },
+        "two processes, x one": round(in_two(texts), 3),
+    }
+
+
+def in_two(texts: list[tuple[str, str]]) -> float:
+    """How much faster two processes are than one, each with one thread and a model of its own."""
+    took = []
+    for count in (1, 2):
+        spawn = get_context("spawn")
+        with ProcessPoolExecutor(count, spawn, torch.set_num_threads, (1,)) as pool:
+            list(pool.map(resolve, ["demo"] * count))
+            start = time.perf_counter()
+            normviz.profile(texts, "demo", longest=LONGEST, heads=False, executor=pool)
+            took.append(time.perf_counter() - start)
+    return took[0] / took[1]
+
+
+def main() -> None:
+    """Measure what was asked for, and keep it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("text", type=Path, help="a text file, one paragraph on a line")
+    parser.add_argument("--texts", type=int, default=992, help="how many segments, at most")
+    parser.add_argument("--ranks", type=Path, help="frequency ranks: rank, count, token id")
+    parser.add_argument("--speed", action="store_true", help="measure throughput instead")
+    parser.add_argument("--output", type=Path, help="where to keep the numbers")
+    chosen = parser.parse_args()
+    texts = segments(chosen.text, chosen.texts)
+    if chosen.speed:
+        name, results = "corpus-speed", {"goals": GOALS} | speed(texts[:64], rounds=3)
+    else:
+        rows = chosen.ranks.read_text().splitlines() if chosen.ranks else []
+        ranks = {int(line.split()[2]): int(line.split()[0]) for line in rows} or None
+        firsts = [" ".join(pair) for pair in texts[:100]]
+        name, results = "corpus", {"demo": finding(texts, ranks), "demo-decoder": sinks(firsts)}
+    place = chosen.output or HERE / "results" / f"{name}.json"
+    place.write_text(json.dumps({"machine": machine()} | results, indent=1) + "\n")
+    if not chosen.speed:
+        figure(results["demo"], place.with_suffix(".svg"))
+    print(json.dumps(results)[:400])
+
+
+if __name__ == "__main__":
+    main()
