@@ -32,6 +32,8 @@ from normviz.tokens import Tokens
 
 LONGEST = 128
 SIZE = 16
+GAP = 6.0
+"""How far apart the names of two curves stand at least, in per cent."""
 GOALS = {"segments per second, x the plain pass": 0.7}
 
 
@@ -105,12 +107,18 @@ def figure(found: Mapping[str, Any], place: Path) -> None:
              "punctuation": ("#1e7d4f", "D"), "other": ("#6b7280", "o")}  # fmt: skip
     sheet = Figure(figsize=(7.2, 2.9), layout="constrained")
     for axes, (measure, label) in zip(sheet.subplots(1, 2, sharey=True), panels, strict=True):
+        ends: dict[str, float] = {}
         for kind, (colour, marker) in looks.items():
             values = [100 * one for one in found["shares"][measure][kind]["layers"]]
             axes.plot(values, color=colour, marker=marker, markersize=4.5, linewidth=1.4)
-            axes.annotate(f" {kind}", (len(values) - 1, values[-1]), color=colour, fontsize=8)
+            ends[kind] = values[-1]
+        height = -GAP
+        for kind, end in sorted(ends.items(), key=lambda one: one[1]):
+            height = max(end - 1, height + GAP)
+            axes.text(len(values) - 0.75, height, kind, color=looks[kind][0], fontsize=8)
+        axes.set_xticks(range(len(values)))
         axes.set(title=f"share of {label}, %", xlabel="layer", ylim=(0, 100))
-        axes.set_xlim(-0.3, len(values) + 0.4)
+        axes.set_xlim(-0.3, len(values) + 0.6)
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", alpha=0.25)
     sheet.savefig(place, metadata={"Date": None})
