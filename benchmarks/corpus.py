@@ -60,13 +60,10 @@ def frequency(
     found: Profile, ranks: Mapping[int, int] | None, special: list[int]
 ) -> dict[str, Any]:
     """Spearman of frequency rank with what a token gets of α, and has of ‖f(x)‖."""
-    without = frozenset(special)
+    every, fewer = found.frequency(ranks), found.frequency(ranks, without=special)
     return {
-        measure: {
-            "all": round(met.spearman(ranks), 4),
-            "without special tokens": round(met.spearman(ranks, without=without), 4),
-        }
-        for measure, met in found.tally.occurrences.items()
+        measure: {"all": round(rho, 4), "without special tokens": round(fewer[measure], 4)}
+        for measure, rho in every.items()
     }
 
 

@@ -55,6 +55,19 @@ def test_the_table_of_identifiability_runs_on_a_small_text(tmp_path):
     assert len(kept["accuracies"]) == 6 * 3 * 2
 
 
+def test_the_finding_over_a_corpus_runs_on_a_small_text(tmp_path):
+    text, output = tmp_path / "text.txt", tmp_path / "corpus.json"
+    text.write_text("= Heading =\nA cat sat, on a mat.\nIt slept.\nA dog ran.\nIt barked.\n")
+    command = [sys.executable, "-W", "ignore", BENCHMARKS / "corpus.py", text, "--output", output]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "2 texts" in done.stdout
+    found = json.loads(output.read_text())
+    kept = json.loads((BENCHMARKS / "results" / "corpus.json").read_text())
+    assert kept["demo"].keys() == found["demo"].keys()
+    assert kept["demo"]["segments"] >= 992
+    assert output.with_suffix(".svg").read_text().startswith("<?xml")
+
+
 def test_the_benchmark_of_gradients_runs_on_a_small_text():
     command = [sys.executable, "-W", "ignore", BENCHMARKS / "gradient.py", "--quick"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)

@@ -54,6 +54,14 @@ class TestMoments:
         np.testing.assert_array_equal(both.means, [2.0, math.nan])
         assert np.isnan(both.deviation[1])
 
+    def test_many_at_once_are_as_one_by_one(self):
+        values = np.random.default_rng(5).normal(size=(2, 7))
+        singly = sum((Moments.of(values[:, n]) for n in range(1, 7)), Moments.of(values[:, 0]))
+        at_once = Moments.along(values)
+        np.testing.assert_array_equal(at_once.count, singly.count)
+        np.testing.assert_allclose(at_once.means, singly.means)
+        np.testing.assert_allclose(at_once.deviation, singly.deviation)
+
     @given(
         st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40),
         st.lists(st.integers(0, 40), max_size=6),
@@ -164,7 +172,7 @@ class TestTallies:
         second = sum((every[n] for n in order[cut + 1 :]), every[order[cut]])
         found = first + second
         assert (found.texts, found.tokens) == (wanted.texts, wanted.tokens) == (6, 36)
-        for part in ("masses", "shares", "means", "shapes", "apart"):
+        for part in ("masses", "shares", "means", "spreads", "shapes", "apart"):
             for key, moments in getattr(wanted, part).items():
                 other = getattr(found, part)[key]
                 np.testing.assert_allclose(other.means, moments.means, rtol=1e-9, atol=1e-12)

@@ -16,6 +16,7 @@ from normviz.analysis import analyze
 from normviz.corpus import archive, checkpoint
 from normviz.corpus.profiling import profile
 from normviz.errors import BadFile, BadInput
+from normviz.ranks import spearman
 
 TEXTS = [
     "The cat sat on the mat.",
@@ -40,7 +41,7 @@ def double():
 def same(one, other):
     """Two profiles of one corpus; in single precision a model rounds otherwise in other company."""
     assert (one.texts, one.tokens) == (other.texts, other.tokens)
-    for part in ("masses", "shares", "means", "shapes", "apart"):
+    for part in ("masses", "shares", "means", "spreads", "shapes", "apart"):
         held = getattr(one.tally, part)
         assert held.keys() == getattr(other.tally, part).keys()
         for key, moments in held.items():
@@ -106,6 +107,25 @@ class TestNumbers:
         weight, norm = (found.share(name, "[CLS]").mean() for name in ("weight", "weighted-norm"))
         assert weight > 3 * norm
         assert found.correlation("[CLS]") < 0
+
+    def test_frequency_and_dispersion_are_those_of_single_tokens(self, double):
+        rungs = ["weight", "value-norm", "attention-residual"]
+        found = profile(TEXTS, *double, measures=rungs, heads=False)
+        ids, norms, every = [], [], []
+        for one in TEXTS:
+            text, pair = one if isinstance(one, tuple) else (one, None)
+            flow = analyze(*double, text, pair, measures=["value-norm"])
+            ids += flow.tokens.ids
+            norms += flow["value-norm"].mean(axis=(0, 1)).tolist()
+            every.append(flow["value-norm"])
+        ranks = {number: place for place, number in enumerate(sorted(set(ids)), 1)}
+        places = np.array([ranks[number] for number in ids])
+        wanted = spearman(places, norms)
+        assert found.frequency(ranks)["value-norm"] == pytest.approx(wanted, abs=0.02)
+        assert {"weight", "value-norm", "mixing:attention-residual"} <= found.frequency().keys()
+        joined = np.concatenate(every, axis=-1)
+        spread = joined.std(axis=-1, ddof=1) / joined.mean(axis=-1)
+        np.testing.assert_allclose(found.dispersion(), spread, rtol=1e-5)
 
     def test_a_table_has_a_row_for_every_layer_and_head_and_their_mean(self, demo):
         found = profile(TEXTS[:3], *demo)

@@ -21,7 +21,7 @@ FORMAT = "normviz profile"
 VERSION = 1
 DESCRIPTION = "profile.json"
 NUMBERS = "numbers.npz"
-_SUMS = ("masses", "shares", "means", "shapes", "apart")
+_SUMS = ("masses", "shares", "means", "spreads", "shapes", "apart")
 """The parts of a tally that are moments."""
 
 

@@ -32,6 +32,14 @@ class Moments:
         known = ~np.isnan(found)
         return cls(known.astype(np.int64), np.where(known, found, 0.0), np.zeros(found.shape))
 
+    @classmethod
+    def along(cls, values: Any) -> "Moments":
+        """All values along the last axis, for the cells of the others."""
+        found = np.asarray(values, dtype=np.float64)
+        mean = found.mean(axis=-1)
+        squares = ((found - mean[..., None]) ** 2).sum(axis=-1)
+        return cls(np.full(mean.shape, found.shape[-1], dtype=np.int64), mean, squares)
+
     def __add__(self, other: "Moments") -> "Moments":
         """Both together."""
         count = self.count + other.count

@@ -1,6 +1,6 @@
 """What a model does on average over a corpus: the result people keep. Plain numpy, no torch."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,6 +80,34 @@ class Profile:
         """Spearman's ρ of α and ‖f(x)‖ over pairs of all texts whose key is of a kind."""
         one_of(category, self.tally.relations, "category")
         return self.tally.relations[category].spearman
+
+    def frequency(
+        self, ranks: Mapping[int, int] | None = None, *, without: Collection[int] = ()
+    ) -> dict[str, float]:
+        """Spearman's ρ of a token's frequency rank with what it gets of α and has of ‖f(x)‖.
+
+        Averaged over layers, heads and queries for each occurrence, as in Kobayashi et al. 2020;
+        mixing ratios too, where they are known.
+
+        Parameters
+        ----------
+        ranks
+            By token id, from 1 for the most frequent; by default as counted in this corpus.
+        without
+            Ids that are left out, such as those of special tokens.
+        """
+        left_out = frozenset(without)
+        return {
+            measure: met.spearman(ranks, without=left_out)
+            for measure, met in self.tally.occurrences.items()
+        }
+
+    def dispersion(self) -> Float64[np.ndarray, "layer head"]:
+        """How much ‖f(x)‖ differs between tokens: the deviation over the mean, in each head."""
+        one_of("value-norm", [measure for measure, _ in self.tally.spreads], "measure")
+        moments = self.tally.spreads["value-norm", "all"]
+        ratio: Float64[np.ndarray, "layer head"] = moments.deviation / moments.means
+        return ratio
 
     @property
     def examples(self) -> tuple[Example, ...]:

@@ -55,6 +55,8 @@ class Tally:
     """The same as a share of what a query takes from all keys together: [layer column]."""
     means: dict[Key, Moments] = field(default_factory=dict)
     """Means over the tokens of a kind, of ‖f(x)‖ and of mixing ratios: [layer column]."""
+    spreads: dict[Key, Moments] = field(default_factory=dict)
+    """‖f(x)‖ over single tokens, whatever their kind: [layer head]."""
     relations: dict[str, Relation] = field(default_factory=dict)
     """α against ‖f(x)‖, pair by pair, by kind of key."""
     occurrences: dict[str, Occurrences] = field(default_factory=dict)
@@ -73,6 +75,7 @@ class Tally:
             _merged(self.masses, other.masses, self.texts, other.texts),
             _merged(self.shares, other.shares, self.texts, other.texts),
             _merged(self.means, other.means),
+            _merged(self.spreads, other.spreads),
             _merged(self.relations, other.relations),
             _merged(self.occurrences, other.occurrences),
             _merged(self.shapes, other.shapes),

@@ -46,6 +46,7 @@ def tallied(
             tally.means |= dict(_means(chosen, measure, names, members))
     tally.means |= dict(_mixings(chosen, kinds))
     if {"weight", "value-norm"} <= set(chosen.measures):
+        tally.spreads["value-norm", "all"] = Moments.along(chosen["value-norm"])
         tally.relations = dict(_relations(chosen, named))
         tally.occurrences = dict(_occurrences(chosen))
         if heads:
@@ -125,6 +126,10 @@ def _occurrences(stream: Stream) -> Iterator[tuple[str, Occurrences]]:
     weight = np.mean([stream.at("weight", layer).mean(axis=(0, 1)) for layer in stream.layers], 0)
     yield "weight", Occurrences.of(ids, weight)
     yield "value-norm", Occurrences.of(ids, stream["value-norm"].mean(axis=(0, 1)))
+    for reading in stream.readings:
+        if reading.startswith("mixing:"):
+            ratios = stream.readings[reading].joined().mean(axis=0)
+            yield reading, Occurrences.of(stream.queries.ids, ratios)
 
 
 def _compare(flow: Flow, stream: Stream, text: str, tally: Tally) -> None:
