@@ -118,7 +118,7 @@ def test_without_ipython_a_sentence_says_what_to_do(monkeypatch):
         random_flow().show(static=True)
     assert str(refusal.value) == (
         "The package IPython is not installed. A notebook shows things through IPython. "
-        "Run: pip install ipython. Outside of notebooks, write a file with flow.to_html(path)."
+        "Run: pip install ipython. Outside of notebooks, write a file with to_html(path)."
     )
     assert random_flow().frame().html
 
