@@ -129,6 +129,15 @@ class TestComparison:
                 assert [dashed for _, dashed in named] == [False, True]
                 assert [name.split()[-1] for name, _ in named] == ["small", "other"]
 
+    def test_of_a_long_name_the_end_stands_beside_the_curves(self):
+        one = random_profile(model="someone/run/a-checkpoint-of-many-0100")
+        other = random_profile(1, model="someone/run/a-checkpoint-of-many-0200")
+        both = one.compare(other)
+        names = [curve.name for curve in both.charts()[0].series][:2]
+        assert names == ["[CLS] …nt-of-many-0100", "[CLS] …nt-of-many-0200"]
+        assert one.model in both.report().title
+        assert other.model in both.to_dataframe()
+
     def test_differences_are_of_the_means_with_both_intervals(self):
         one, other = random_profile(), random_profile(1, model="other")
         table = one.compare(other).to_dataframe("share")

@@ -16,6 +16,9 @@ PAIR = ("weight", "weighted-norm")
 LENGTH = "value-norm"
 MIXING = "mixing:"
 
+LONGEST = 16
+"""How many letters of a profile's name find room beside a curve."""
+
 
 @dataclass(frozen=True)
 class Side:
@@ -26,8 +29,10 @@ class Side:
     dashed: bool = False
 
     def titled(self, curve: str) -> str:
-        """What a curve of it is called."""
-        return f"{curve} {self.name}".strip()
+        """What a curve of it is called; of a long path, only the end is what tells it apart."""
+        end = self.name.rstrip("/").rpartition("/")[2]
+        short = end if len(end) <= LONGEST else f"…{end[1 - LONGEST :]}"
+        return f"{curve} {short}".strip()
 
 
 @dataclass(frozen=True)
