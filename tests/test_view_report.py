@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from browser import opening
-from flows import NASTY
+from flows import NASTY, random_flow
 from playwright.sync_api import expect
 from profiles import random_profile
 from test_figures_browser import DARK, SVG, figure, save, texts
@@ -142,6 +142,24 @@ def test_all_panels_are_in_the_saved_figure_with_their_captions(show):
         assert {one.name for one in chart.series} <= set(shown)
     assert found.charts()[0].finding in content.decode()
     assert save(tab, "PNG")[0].startswith(b"\x89PNG")
+
+
+def test_the_charts_of_a_profile_stand_in_the_profile_view_of_a_flow_too(show):
+    found = random_profile()
+    flow = random_flow()
+    for chart in found.charts():
+        flow = flow.with_chart(chart)
+    tab = show(flow, view="profile", measure="weight", layer=1)
+    panels = tab.locator(".nv-further")
+    assert panels.count() == 3
+    words = [tab.locator(f".nv-curve[data-kind={name}] .nv-line") for name in ("other", "words")]
+    own, of_corpus = ({line.get_attribute("stroke") for line in one.all()} for one in words)
+    assert own == of_corpus
+    assert len(own) == 1
+    ticks = panels.nth(2).locator(".nv-axes text[text-anchor=end]").all_text_contents()
+    assert ticks == ["0", "5", "10", "15", "20", "layer"]
+    lengths = found.mean("value-norm", "other")
+    expect(tab.locator(".nv-aside").last).to_contain_text(f"words {lengths[1]:.3g}")
 
 
 def test_hostile_names_stay_text(show):

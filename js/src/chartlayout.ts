@@ -68,7 +68,7 @@ export function curveChart(lines: Lines, width: number, height: number): CurveCh
   const labels = curves.map((curve, at) => {
     return { curve, text: texts[at], y: heights[at], end: ends[at] };
   });
-  const ticks = lines.top === undefined ? SHARES : linearTicks(0, top, 4);
+  const ticks = lines.top === undefined ? SHARES : linearTicks(0, top, 5);
   return { frame: place, xs, y, ticks, numbered: numbered(layers, xs), labels };
 }
 
