@@ -3,6 +3,7 @@
 Plain Python: a chart is made once, by whoever knows the numbers, and drawn by the profile view.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from normviz.errors import BadArrays
 
 @dataclass(frozen=True)
 class Series:
-    """One curve: a share of 1 for each layer of its chart."""
+    """One curve: a number for each layer of its chart, none below zero."""
 
     name: str
     """What stands at its end."""
@@ -28,7 +29,7 @@ class Series:
     """Between which values the truth may lie."""
 
     def __post_init__(self) -> None:
-        """Refuse half a band, and what is no share."""
+        """Refuse half a band, and what cannot stand on an axis that begins at zero."""
         rows = [row for row in (self.values, self.low, self.high) if row is not None]
         if (self.low is None) != (self.high is None) or len({len(row) for row in rows}) != 1:
             raise BadArrays(
@@ -36,12 +37,17 @@ class Series:
                 "As many low and high as values are wanted, or neither.",
                 "Give low and high together.",
             )
-        if not all(0 <= value <= 1 for row in rows for value in row):
+        if not all(0 <= value < math.inf for row in rows for value in row):
             raise BadArrays(
-                f"The curve {self.name!r} holds a number that is no share.",
-                "Shares are wanted, from 0 to 1.",
-                "Divide by what the numbers are a share of.",
+                f"The curve {self.name!r} holds a number that is negative or not finite.",
+                "Numbers from 0 on are wanted.",
+                "Leave out what is not known; draw sizes where there are signs.",
             )
+
+    @property
+    def highest(self) -> float:
+        """How high the curve reaches, with its band."""
+        return max((*self.values, *(self.high or ())), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -58,9 +64,13 @@ class Chart:
     series: tuple[Series, ...]
     finding: str = ""
     """What is to be seen, in a sentence."""
+    unit: str = ""
+    """What the numbers are counted in; empty for shares of 1, which have one axis in all charts."""
+    kinds: bool = False
+    """Whether groups are kinds of token: these have the hues they have in every view."""
 
     def __post_init__(self) -> None:
-        """Refuse layers out of order, and curves of another length."""
+        """Refuse layers out of order, curves of another length, and what is no share."""
         if not self.layers or list(self.layers) != sorted(set(self.layers)):
             raise BadArrays(
                 f"The chart {self.title!r} has the layers {self.layers}.",
@@ -73,6 +83,12 @@ class Chart:
                     f"The curve {series.name!r} has {len(series.values)} values.",
                     f"The chart has {len(self.layers)} layers.",
                     "Give one value for each layer.",
+                )
+            if not self.unit and series.highest > 1:
+                raise BadArrays(
+                    f"The curve {series.name!r} holds a number that is no share.",
+                    "Shares are wanted, from 0 to 1.",
+                    "Divide by what the numbers are a share of, or give the chart a unit.",
                 )
 
     def to_dict(self) -> dict[str, Any]:

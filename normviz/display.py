@@ -43,21 +43,30 @@ class Frame:
 
 def frame(flow: Flow, *, height: Any = HEIGHT, **choice: Any) -> Frame:
     """The view of a flow in an iframe that may run its own script, and nothing more."""
-    title = textwrap.shorten(f"normviz: {flow.title or flow.receipt.model}", 100, placeholder=" …")
+    name = f"normviz: {flow.title or flow.receipt.model}"
+    return framed(name, page(flow, **choice), repr(flow), height)
+
+
+def framed(name: str, content: str, text: str, height: Any = HEIGHT) -> Frame:
+    """A page in an iframe, with a name for those who do not see it."""
+    title = as_text(textwrap.shorten(name, 100, placeholder=" …"))
     tall = round(bounded("height", height))
-    inside = html.escape(page(flow, **choice))
-    return Frame(FRAME.format(title=as_text(title), height=tall, page=inside), repr(flow))
+    return Frame(FRAME.format(title=title, height=tall, page=html.escape(content)), text)
 
 
 def show(flow: Flow, *, static: bool = False, **choice: Any) -> None:
     """Display the widget of a flow, or its page in a frame."""
+    displayed(frame(flow, **choice) if static else flow.widget(**choice))
+
+
+def displayed(shown: Any) -> None:
+    """Hand something to the notebook."""
     try:
         from IPython.display import display
     except ImportError as error:
         raise MissingPackage(
             "The package IPython is not installed.",
             "A notebook shows things through IPython.",
-            "Run: pip install ipython. Outside of notebooks, write a file with flow.to_html(path).",
+            "Run: pip install ipython. Outside of notebooks, write a file with to_html(path).",
         ) from error
-    shown = frame(flow, **choice) if static else flow.widget(**choice)
     display(shown)  # type: ignore[no-untyped-call]

@@ -18,7 +18,7 @@ def headline(flow: Flow, stream: str | None = None) -> str:
     }
     (kind, n), _ = max(gaps.items(), key=lambda gap: gap[1])
     sentence = (
-        f"In layer {chosen.layers[n]}, {_called(kind)} takes {weight[kind][n]:.0%} "
+        f"In layer {chosen.layers[n]}, {called(kind)} takes {weight[kind][n]:.0%} "
         f"of the attention weight, and {norm[kind][n]:.0%} of what attention moves."
     )
     return "\n".join([sentence, "", *_table(chosen)])
@@ -28,7 +28,7 @@ def _table(stream: Stream) -> list[str]:
     """Shares of weight and norm by category, a line for each layer."""
     weight, norm = stream.shares("weight"), stream.shares("weighted-norm")
     lines = [
-        "share of   " + "".join(f"{_called(kind):>20}" for kind in weight),
+        "share of   " + "".join(f"{called(kind):>20}" for kind in weight),
         "layer      " + f"{'α → ‖αf(x)‖':>20}" * len(weight),
     ]
     for n, layer in enumerate(stream.layers):
@@ -37,7 +37,7 @@ def _table(stream: Stream) -> list[str]:
     return lines
 
 
-def _called(kind: str) -> str:
+def called(kind: str) -> str:
     """A category as a reader would call it."""
     return "words" if kind == "other" else kind
 

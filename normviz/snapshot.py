@@ -73,10 +73,14 @@ def to_html(
     **choice
         What the view opens with, as for `flow.widget`.
     """
+    return written(page(flows, precision=precision, max_mb=max_mb, **choice), path)
+
+
+def written(content: str, path: str | os.PathLike[str]) -> Path:
+    """Write a page to a file, whole or not at all."""
     target = Path(path)
-    content = page(flows, precision=precision, max_mb=max_mb, **choice).encode("ascii")
     with atomically(target) as unfinished:
-        unfinished.write_bytes(content)
+        unfinished.write_bytes(content.encode("ascii"))
     return target
 
 
@@ -105,14 +109,19 @@ def page(
 
 
 def _page(flows: Sequence[Flow], hosts: Sequence[str]) -> str:
-    script = _ascii(bundle("standalone.js"))
-    style = _ascii(bundle("widget.css"))
     first = flows[0].title or flows[0].receipt.model
     more = f" and {len(flows) - 1} more" if len(flows) > 1 else ""
+    return document(f"normviz: {first}{more}", hosts)
+
+
+def document(title: str, hosts: Sequence[str]) -> str:
+    """A whole page around what it shows, with a policy that lets in nothing else."""
+    script = _ascii(bundle("standalone.js"))
+    style = _ascii(bundle("widget.css"))
     return PAGE.format(
         policy=f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'",
-        title=as_text(f"normviz: {first}{more}"),
+        title=as_text(title),
         style=style,
         hosts="\n".join(hosts),
         script=script,
@@ -127,7 +136,7 @@ def _host(flow: Flow, precision: str, choice: dict[str, Any], note: str = "") ->
         about["note"] = note
     packed = gzip.compress(payload.data, compresslevel=9, mtime=0)
     return HOST.format(
-        header=_data_block({"header": payload.header, "choice": first}),
+        header=data_block({"header": payload.header, "choice": first}),
         data=base64.b64encode(packed).decode("ascii"),
     )
 
@@ -209,7 +218,7 @@ def as_text(line: str) -> str:
     return html.escape(line).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def _data_block(plain: dict[str, Any]) -> str:
+def data_block(plain: dict[str, Any]) -> str:
     """JSON that no token can break out of: nothing in it looks like a tag."""
     text = json.dumps(plain, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -80,13 +80,28 @@ def test_charts_travel_to_the_view():
     assert [one["charts"] for one in about] == [[chart().to_dict()], []]
 
 
+def high_band():
+    """A share that may be more than everything."""
+    return Series("a", (0.9,) * 4, low=(0.8,) * 4, high=(1.1,) * 4)
+
+
+def test_with_a_unit_numbers_may_be_of_any_size(tmp_path):
+    lengths = Chart("lengths", "how long", "mean", (0, 1), (Series("a", (3.5, 120.0)),), unit="m")
+    assert Chart.from_dict(json.loads(json.dumps(lengths.to_dict()))) == lengths
+    path = random_flow().with_chart(lengths).save(tmp_path / "a.normviz")
+    assert normviz.load(path).charts == (lengths,)
+
+
 @pytest.mark.parametrize(
     ("made", "message"),
     [
         (lambda: Series("a", (0.5,), low=(0.4,)), "'a' has rows of .1, 1.*low and high together"),
         (lambda: Series("a", (0.5,), low=(0.4,), high=()), "As many low and high as values"),
-        (lambda: Series("a", (1.5,)), "no share.*from 0 to 1"),
-        (lambda: Series("a", (float("nan"),)), "no share"),
+        (lambda: replace(chart(), series=(Series("a", (1.5,) * 4),)), "no share.*from 0 to 1"),
+        (lambda: replace(chart(), series=(high_band(),)), "no share.*give the chart a unit"),
+        (lambda: Series("a", (float("nan"),)), "negative or not finite.*from 0 on"),
+        (lambda: Series("a", (float("inf"),)), "negative or not finite"),
+        (lambda: Series("a", (-0.1,)), "negative or not finite"),
         (lambda: replace(chart(), layers=(0, 1, 3)), "4 values.*has 3 layers"),
         (lambda: replace(chart(), layers=(0, 2, 1, 3)), "Layers in order"),
         (lambda: replace(chart(), layers=(), series=()), "Layers in order"),

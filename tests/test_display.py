@@ -9,6 +9,7 @@ import pytest
 from browser import INK, pressed, token
 from flows import NASTY, random_flow
 from playwright.sync_api import expect
+from profiles import random_profile
 
 from normviz.choice import BadChoice
 from normviz.errors import MissingPackage
@@ -118,7 +119,7 @@ def test_without_ipython_a_sentence_says_what_to_do(monkeypatch):
         random_flow().show(static=True)
     assert str(refusal.value) == (
         "The package IPython is not installed. A notebook shows things through IPython. "
-        "Run: pip install ipython. Outside of notebooks, write a file with flow.to_html(path)."
+        "Run: pip install ipython. Outside of notebooks, write a file with to_html(path)."
     )
     assert random_flow().frame().html
 
@@ -129,6 +130,17 @@ def test_a_frame_draws_on_the_page_of_a_strict_host_without_network(framed):
     expect(inside.locator(".nv-sentence").first).to_contain_text("Layer 1,")
     assert inside.locator(".nv-tokens.nv-key li").all_inner_texts() == list(flow.tokens)
     assert inside.locator(".nv-base").first.evaluate(INK)["inked"] > 5000
+
+
+def test_a_profile_is_shown_in_such_a_frame(framed, displayed):
+    profile = random_profile()
+    profile.show(height=500)
+    (shown,) = displayed
+    assert (shown.html, repr(shown)) == (profile.frame(height=500).html, str(profile))
+    tab, inside = framed(profile)
+    assert inside.locator(".nv-panel svg").count() == 3
+    expect(inside.locator(".nv-finding").first).to_contain_text("(mean of layers).")
+    assert tab.evaluate("document.activeElement.tagName") == "TEXTAREA"
 
 
 def test_the_controls_in_a_frame_work(framed):

@@ -142,7 +142,7 @@ class TestNumbers:
     def test_the_curves_of_a_profile_fit_a_flow(self, demo):
         found = profile(TEXTS[:3], *demo)
         chart = found.chart("weight")
-        assert [one.name for one in chart.series] == list(found.categories)
+        assert [one.group for one in chart.series] == list(found.categories)
         flow = analyze(*demo, "The cat sat.").with_chart(chart)
         assert flow.charts[0].layers == tuple(range(6))
 

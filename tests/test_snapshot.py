@@ -15,7 +15,7 @@ import normviz
 from normviz.choice import BadChoice
 from normviz.errors import NormvizError, UnknownName
 from normviz.payload import pack
-from normviz.snapshot import _data_block, mimebundle, page, to_html
+from normviz.snapshot import data_block, mimebundle, page, to_html
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -275,4 +275,4 @@ def test_a_still_picture_has_only_so_many_ribbons():
 
 def test_numbers_that_json_has_no_word_for_never_reach_a_page():
     with pytest.raises(ValueError, match="JSON"):
-        _data_block({"number": float("nan")})
+        data_block({"number": float("nan")})

@@ -21,6 +21,9 @@ const BOTTOM = 40;
 const LEFT = 42;
 const RIGHT = 10;
 
+/** The heights of shares: the same in all charts, so that they can be compared. */
+const SHARES = [0, 0.25, 0.5, 0.75, 1];
+
 /** How far labels stand apart, and how wide a letter of theirs is, on average. */
 export const PITCH = 14;
 const LETTER = 6.1;
@@ -45,24 +48,28 @@ export interface CurveChart {
   /** The places of the layers. */
   xs: number[];
   y(share: number): number;
+  /** The heights that are written beside the upright axis. */
+  ticks: number[];
   /** The layers that are numbered; all, or every second, fifth, tenth … */
   numbered: number[];
   labels: Label[];
 }
 
 /** Curves, each with its name at the right end. */
-export function curveChart({ layers, curves }: Lines, width: number, height: number): CurveChart {
+export function curveChart(lines: Lines, width: number, height: number): CurveChart {
+  const { layers, curves, top = 1 } = lines;
   const texts = curves.map(({ name }) => name);
   const longest = most(texts.map(({ length }) => length)) * LETTER;
   const place = frame(width, height, Math.min(width * 0.48, LEADER + longest));
   const xs = placesOf(layers, place);
-  const y = (share: number) => place.bottom - share * (place.bottom - place.top);
+  const y = (share: number) => place.bottom - (share / top) * (place.bottom - place.top);
   const ends = curves.map(({ shares }) => y(shares.at(-1) ?? 0));
   const heights = spread(ends, PITCH, place.top, place.bottom);
   const labels = curves.map((curve, at) => {
     return { curve, text: texts[at], y: heights[at], end: ends[at] };
   });
-  return { frame: place, xs, y, numbered: numbered(layers, xs), labels };
+  const ticks = lines.top === undefined ? SHARES : linearTicks(0, top, 5);
+  return { frame: place, xs, y, ticks, numbered: numbered(layers, xs), labels };
 }
 
 /** The places of layers, as far apart as their numbers are. */

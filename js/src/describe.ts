@@ -13,6 +13,8 @@ export interface Table {
   caption: string;
   columns: string[];
   rows: Cell[][];
+  /** A class of its own, for tables that look otherwise. */
+  style?: string;
 }
 
 /** What the readout shows. */

@@ -49,12 +49,21 @@ const BOXED = " (if it has not come, this frame forbids downloads: open the view
 
 export function saver(shown: Shown): Save {
   return async (format) => {
-    const figure = figureOf(shown);
-    const type = "image/svg+xml;charset=utf-8";
-    const file = format === "svg" ? new Blob([figure.svg], { type }) : await pngOf(figure);
-    hand(file, `${fileName(shown.store)}.${format}`, shown.root);
-    return `saved${isBoxed() ? BOXED : ""}`;
+    return deliver(figureOf(shown), format, fileName(shown.store), shown.root);
   };
+}
+
+/** Give the reader a figure as a file, and say that it was given. */
+export async function deliver(
+  figure: Figure,
+  format: Format,
+  name: string,
+  root: HTMLElement,
+): Promise<string> {
+  const type = "image/svg+xml;charset=utf-8";
+  const file = format === "svg" ? new Blob([figure.svg], { type }) : await pngOf(figure);
+  hand(file, `${name}.${format}`, root);
+  return `saved${isBoxed() ? BOXED : ""}`;
 }
 
 /** The figure of what is shown now, on white paper whatever the screen's theme. */
@@ -122,7 +131,7 @@ function scrollsIn(node: Element): (() => void)[] {
 }
 
 /** The whole file. */
-function sheet(
+export function sheet(
   { markup: marks, extent, isPartial }: Walk,
   { fonts, title, sentence }: { fonts: string; title: string; sentence: string },
 ): Figure {
@@ -153,15 +162,19 @@ function titleOf({ flow, choice, measure }: Store): string {
   return `${flow.model}, layer ${choice.value.layer}, ${measure.label}`;
 }
 
-/** A name that every system takes: letters, digits, dots and hyphens. */
 export function fileName({ flow, choice }: Store): string {
   const { layer, measure } = choice.value;
+  return nameOf([flow.model, `layer${layer}`, measure]);
+}
+
+/** A name that every system takes: letters, digits, dots and hyphens. */
+export function nameOf(words: string[]): string {
   const safe = (text: string) =>
     text
       .replace(/[^A-Za-z0-9.]+/g, "-")
       .replace(/^[-.]+|[-.]+$/g, "")
       .slice(0, 60);
-  const parts = ["normviz", safe(flow.model), `layer${layer}`, safe(measure)];
+  const parts = ["normviz", ...words.map(safe)];
   return parts.filter((text) => text !== "").join("-");
 }
 

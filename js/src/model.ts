@@ -126,7 +126,7 @@ export interface Receipt {
   text: string;
 }
 
-/** One curve of a chart: a share for each layer, and perhaps the bounds it may lie between. */
+/** One curve of a chart: a number for each layer, and perhaps the bounds it may lie between. */
 export interface Series {
   name: string;
   values: number[];
@@ -149,6 +149,19 @@ export interface Chart {
   label: string;
   layers: number[];
   series: Series[];
+  /** What the numbers are counted in; empty for shares. */
+  unit: string;
+  /** Whether groups are kinds of token. */
+  kinds: boolean;
+}
+
+/** Charts without a flow, such as those of a whole corpus, and what is said about them. */
+export interface Report {
+  format: number;
+  title: string;
+  about: string;
+  notes: string[];
+  charts: Chart[];
 }
 
 /** All of a flow but its numbers. */

@@ -100,7 +100,7 @@ function panesFor({ header, choice }: Store, tiles: Tiles): Pane[] {
 }
 
 /** Refuse a header whose layout this code does not know. */
-function refuseOther(format: number): void {
+export function refuseOther(format: number): void {
   if (format === FORMAT) return;
   throw new Error(
     `It was written in layout ${format} and this view reads layout ${FORMAT}. ` +
@@ -109,7 +109,7 @@ function refuseOther(format: number): void {
 }
 
 /** Draw again whenever the room for the picture changes, also when a hidden cell appears. */
-function watchSize(node: HTMLElement, draw: () => void, signal: AbortSignal): void {
+export function watchSize(node: HTMLElement, draw: () => void, signal: AbortSignal): void {
   const observer = new ResizeObserver(draw);
   observer.observe(node);
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });

@@ -3,7 +3,7 @@
 import { type Kind, kindsOf, specialKinds } from "./kinds";
 import type { Choice, Measure, Stream } from "./model";
 import { measureOf, type Pane } from "./pane";
-import type { Palette } from "./scales";
+import { number, type Palette, percent } from "./scales";
 
 /** One share, by layer: of a kind of token in a measure, of what a rung mixes in, of a study. */
 export interface Curve {
@@ -28,6 +28,13 @@ export interface Lines {
   title: string;
   /** What is drawn, for those who cannot see it. */
   about: string;
+  /** What its top stands for, where the heights are no shares but numbers from 0 on. */
+  top?: number;
+}
+
+/** A height of these curves as a reader would write it. */
+export function told({ top }: Lines, height: number): string {
+  return top === undefined ? percent(height) : number(height);
 }
 
 export interface Profile extends Lines {

@@ -25,11 +25,18 @@ export function readout(): Readout {
   return { node: element("aside", { class: "nv-readout" }, spoken, tables), show };
 }
 
-function table({ caption, columns, rows }: Table): HTMLElement {
+/** A table with its caption and the names of its columns. */
+function table({ caption, columns, rows, style }: Table): HTMLElement {
   const titles = columns.map((title) => element("th", { scope: "col" }, title));
   const head = element("thead", {}, element("tr", {}, ...titles));
   const body = element("tbody", {}, ...rows.map(line));
-  return element("table", {}, element("caption", {}, caption), head, body);
+  return element(
+    "table",
+    style ? { class: style } : {},
+    element("caption", {}, caption),
+    head,
+    body,
+  );
 }
 
 function line(cells: Cell[]): HTMLElement {

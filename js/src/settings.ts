@@ -48,7 +48,7 @@ export function settings(store: Store, signal: AbortSignal, save: Save | null): 
     threshold(store, signal),
     listed(store, "theme", "theme", THEMES, signal),
     code(store, signal),
-    ...(save ? [saving(store, save, signal)] : []),
+    ...(save ? [saving(store.choice, save, signal)] : []),
   ];
 }
 
@@ -212,12 +212,16 @@ const FILES: [Format, string][] = [
 const TOLD = 6000;
 
 /** Save the picture to a file, and say how it went; what went wrong stays to be read. */
-function saving(store: Store, save: Save, signal: AbortSignal): Control {
+export function saving(
+  chosen: { readonly value: unknown },
+  save: Save,
+  signal: AbortSignal,
+): { node: HTMLElement; show(): void } {
   const told = element("output", { class: "nv-told" });
-  let about: Choice | null = null;
+  let about: unknown = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tell = (text: string): void => {
-    about = store.choice.value;
+    about = chosen.value;
     told.textContent = text;
   };
   const press = async (format: Format): Promise<void> => {
@@ -237,7 +241,7 @@ function saving(store: Store, save: Save, signal: AbortSignal): Control {
   );
   const node = element("span", { class: "nv-group nv-saving" }, ...buttons, told);
   const show = (): void => {
-    if (about !== store.choice.value) told.textContent = "";
+    if (about !== chosen.value) told.textContent = "";
   };
   return { node, show };
 }

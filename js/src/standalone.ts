@@ -3,8 +3,9 @@
 import { keeper } from "./address";
 import { element, notice } from "./dom";
 import { goal, read, strays, write } from "./hash";
-import type { Choice, Header } from "./model";
+import type { Choice, Header, Report } from "./model";
 import { mount } from "./mount";
+import { report } from "./report";
 import { Store } from "./store";
 import { shadeFor, watchHost } from "./theme";
 import { Tiles } from "./tiles";
@@ -181,8 +182,24 @@ function heightOf({ stream }: Store): number {
   return 260 + Math.min(690, Math.max(10, tokens) * 20);
 }
 
+/** Show the charts that an element carries as a block of data. */
+function openReport(host: HTMLElement): void {
+  try {
+    const about = JSON.parse(host.querySelector("script")?.text ?? "") as Report;
+    const root = element("div");
+    host.append(root);
+    report(root, about, always);
+    if (window.parent === window) root.focus({ preventScroll: true });
+  } catch (reason) {
+    refuse(host, reason);
+  }
+}
+
 function start(): void {
-  const hosts = [...document.querySelectorAll<HTMLElement>(".normviz-snapshot")];
+  const every = [...document.querySelectorAll<HTMLElement>(".normviz-snapshot")];
+  const isReport = (host: HTMLElement) => host.matches(".normviz-report");
+  every.filter(isReport).forEach(openReport);
+  const hosts = every.filter((host) => !isReport(host));
   const entries = entriesIn(hosts);
   const told = element("p", { class: "normviz-told", role: "status" });
   const head = element("header", { class: "normviz-head" });
@@ -191,7 +208,8 @@ function start(): void {
   };
   colour();
   watchHost(colour, always);
-  hosts[0]?.before(told);
+  every[0]?.before(told);
+  if (hosts.length === 0) return;
   if (hosts.length === 1) {
     route(entries, 1, told);
     void entries[0]?.open();

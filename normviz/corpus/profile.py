@@ -9,13 +9,17 @@ import numpy as np
 from jaxtyping import Float64
 
 from normviz.catalog import MEASURES, one_of
-from normviz.charts import Chart, Series
+from normviz.charts import Chart
 from normviz.corpus.moments import Moments
+from normviz.corpus.report import Report, Shown
 from normviz.corpus.tally import Example, Failure, Tally
 from normviz.tables import tidy
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from normviz.corpus.comparison import Comparison
+    from normviz.corpus.curves import Panel
 
 TABLES = ("mass", "share", "mean", "relation", "pattern", "disagreement", "failure")
 """The tables a profile can be asked for."""
@@ -26,7 +30,7 @@ Columns = tuple[int | None, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Profile:
+class Profile(Shown):
     """What attention moves on average, by layer, head and kind of token; see `normviz.profile`."""
 
     model: str
@@ -56,7 +60,8 @@ class Profile:
     def categories(self) -> tuple[str, ...]:
         """The kinds of token that occur."""
         sums = [*self.tally.masses.items(), *self.tally.means.items()]
-        return tuple(dict.fromkeys(kind for (_, kind), one in sums if one.mean.any()))
+        found = (kind for (name, kind), one in sums if name in MEASURES and one.mean.any())
+        return tuple(dict.fromkeys(found))
 
     def share(self, measure: str, category: str) -> ByLayer:
         """Which share of what queries take comes from a kind of token, heads averaged, by layer."""
@@ -171,22 +176,52 @@ class Profile:
 
     def chart(self, measure: str) -> Chart:
         """Curves over the layers: which share of a measure each kind of token has."""
-        label = MEASURES[measure].label
-        series = []
-        for kind in self.categories:
-            if (measure, kind) in self.tally.shares:
-                moments = self.tally.shares[measure, kind]
-                mean = moments.means[:, -1]
-                half = np.nan_to_num(moments.interval[:, -1])
-                low, high = (np.clip(mean + sign * half, 0, 1) for sign in (-1, 1))
-                rows = [tuple(float(value) for value in row) for row in (mean, low, high)]
-                series.append(Series(kind, rows[0], group=kind, low=rows[1], high=rows[2]))
-        about = f"which share of {label} each kind of token has, over {self.texts:,} texts"
-        return Chart(f"{label}, {self.model}", about, "share", self.layers, tuple(series))
+        one_of(measure, dict.fromkeys(name for name, _ in self.tally.shares), "measure")
+        return self._panel().shares(measure)
+
+    def charts(self) -> tuple[Chart, ...]:
+        """The curves worth seeing: shares of α beside ‖αf(x)‖, ‖f(x)‖, mixing ratios, further."""
+        return self._panel().charts()
+
+    def _panel(self) -> "Panel":
+        from normviz.corpus.curves import Panel, Side
+
+        return Panel((Side(self),), self.layers)
+
+    @property
+    def corpus(self) -> str:
+        """How large the corpus was."""
+        return f"{plural(self.texts, 'text')}, {plural(self.tokens, 'token')}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the run, a sentence each."""
+        if not self.failures:
+            return ()
+        count = plural(len(self.failures), "text")
+        return (f"{count} could not be measured; the first: {self.failures[0].reason}",)
+
+    def report(self) -> Report:
+        """The charts, and over what they are."""
+        return Report(f"{self.model} ({self.stream})", self.corpus, self.notes, self.charts())
+
+    def compare(self, other: "Profile", names: tuple[str, str] | None = None) -> "Comparison":
+        """Two models or checkpoints over the same corpus: this profile, and another.
+
+        Parameters
+        ----------
+        other
+            The other profile; layers of the same number are compared.
+        names
+            What the two are called; without it, by their models.
+        """
+        from normviz.corpus.comparison import Comparison
+
+        return Comparison(self, other, names or (self.model, other.model))
 
     def __str__(self) -> str:
         """The corpus, and the shares of each kind of token under each measure."""
-        title = f"{self.model} ({self.stream}): {self.texts:,} texts, {self.tokens:,} tokens"
+        title = f"{self.model} ({self.stream}): {self.corpus}"
         title += f"; {len(self.failures):,} failed" if self.failures else ""
         kinds = self.categories
         lines = [f"{'share, mean of layers':<24}" + "".join(f"{kind:>13}" for kind in kinds)]
@@ -196,3 +231,8 @@ class Profile:
         return "\n".join([title, *lines])
 
     __repr__ = __str__
+
+
+def plural(count: int, word: str) -> str:
+    """So many of something."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

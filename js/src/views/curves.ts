@@ -1,14 +1,12 @@
-/** Shares, layer by layer, as curves with their names at the end. */
+/** Shares or other numbers, layer by layer, as curves with their names at the end. */
 
 import { type CurveChart, curveChart, type Label, LEADER, layerAt, PITCH } from "../chartlayout";
 import { element } from "../dom";
 import { outline } from "../kinds";
-import type { Curve, Lines } from "../profile";
-import { percent } from "../scales";
+import { type Curve, type Lines, told } from "../profile";
 import { svg } from "../svg";
 import { spread } from "../ticks";
 
-const SHARES = [0, 0.25, 0.5, 0.75, 1];
 const MARK = 3.4;
 const SMALL = 2.4;
 const DASHES = "5 3";
@@ -74,15 +72,17 @@ function drawn(lines: Lines, chart: CurveChart, layer: number): SVGElement[] {
   ];
 }
 
-function axes({ layers, title }: Lines, chart: CurveChart, layer: number): SVGElement {
+function axes(lines: Lines, chart: CurveChart, layer: number): SVGElement {
+  const { layers, title, top: most } = lines;
   const { left, right, top, bottom, height } = chart.frame;
   const group = svg("g", { class: "nv-axes" });
   group.append(svg("text", { x: 0, y: top - 14 }, title));
-  for (const share of SHARES) {
-    const y = chart.y(share);
+  for (const height of chart.ticks) {
+    const y = chart.y(height);
+    const text = most === undefined ? `${height * 100}%` : String(height);
     group.append(
       svg("line", { x1: left, x2: right, y1: y, y2: y }),
-      svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, `${share * 100}%`),
+      svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, text),
     );
   }
   layers.forEach((number, index) => {
@@ -145,7 +145,8 @@ function named({ curve, text, y, end }: Label, { xs, frame }: CurveChart): SVGEl
 }
 
 /** A line at the layer under the pointer, with the numbers of all curves. */
-function valuesAt({ layers, curves }: Lines, chart: CurveChart, layer: number): SVGElement {
+function valuesAt(lines: Lines, chart: CurveChart, layer: number): SVGElement {
+  const { layers, curves } = lines;
   const index = layers.indexOf(layer);
   const x = chart.xs[index];
   const { top, bottom, left, right } = chart.frame;
@@ -165,7 +166,7 @@ function valuesAt({ layers, curves }: Lines, chart: CurveChart, layer: number): 
         "text-anchor": isLeft ? "start" : "end",
         "data-kind": kind.id,
       },
-      percent(shares[index]),
+      told(lines, shares[index]),
     ),
   );
   const guide = svg("line", { x1: x, x2: x, y1: top, y2: bottom });

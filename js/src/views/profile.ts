@@ -127,7 +127,7 @@ function gathered(pane: Pane, palette: Palette): Drawn | null {
 }
 
 /** How wide each chart may be. */
-function roomIn(node: HTMLElement): { width: number; isWide: boolean } {
+export function roomIn(node: HTMLElement): { width: number; isWide: boolean } {
   const isWide = node.clientWidth >= WIDE;
   const width = isWide ? (node.clientWidth - GAP) / 2 : node.clientWidth;
   return { width: Math.max(NARROW, Math.floor(width)), isWide };
