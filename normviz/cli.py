@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import normviz
+from normviz import storage
 from normviz.arguments import HOW, SHELL, parser_for
 from normviz.catalog import DEFAULT, MEASURES
 from normviz.choice import CHOICES
@@ -96,7 +97,7 @@ def _text(chosen: argparse.Namespace) -> str:
 
 def _view(chosen: argparse.Namespace) -> int:
     _writer(chosen)
-    return _finish(normviz.load(chosen.flow), chosen)
+    return _finish(storage.load(chosen.flow), chosen)
 
 
 def _finish(flow: Flow, chosen: argparse.Namespace) -> int:
