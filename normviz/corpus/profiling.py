@@ -85,6 +85,9 @@ def profile(
 
 
 def _length(texts: Any) -> int | None:
+    """How many texts there are, where that is known before they are read."""
+    if isinstance(texts, str):  # a path
+        return None
     try:
         return len(texts)
     except TypeError:
