@@ -3,7 +3,7 @@
 import os
 import pickle
 import signal
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 
@@ -134,6 +134,20 @@ class TestLoss:
             os.kill(executor.submit(os.getpid).result(), signal.SIGKILL)
             with pytest.raises(LostWorkers):
                 profile(TEXTS, executor=executor)
+
+    def test_a_run_that_stops_takes_back_what_nobody_has_begun(self):
+        waiting = []
+
+        class Slow(Executor):
+            def submit(self, *given):
+                if len(waiting) == 2:
+                    raise KeyboardInterrupt
+                waiting.append(Future())
+                return waiting[-1]
+
+        with pytest.raises(KeyboardInterrupt):
+            profile(TEXTS, batch_size=2, executor=Slow())
+        assert [future.cancelled() for future in waiting] == [True, True]
 
 
 class TestSending:

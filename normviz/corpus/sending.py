@@ -22,12 +22,16 @@ def outcomes(job: Job, work: Iterable[list[Item]], executor: Executor | None) ->
         yield from ((batch, measured(job, batch)) for batch in work)
         return
     sent = Sent(job, executor)
-    for batch in work:
-        sent.send(batch)
-        if len(sent.running) >= AHEAD:
+    try:
+        for batch in work:
+            sent.send(batch)
+            if len(sent.running) >= AHEAD:
+                yield from sent.collected()
+        while sent.running:
             yield from sent.collected()
-    while sent.running:
-        yield from sent.collected()
+    finally:  # a run that is stopped keeps nobody waiting for what it had still to do
+        for future in sent.running:
+            future.cancel()
 
 
 class Sent:
