@@ -28,7 +28,8 @@ def loads():
 @pytest.fixture(scope="module")
 def client():
     """A Dask cluster of two processes, and a way to it."""
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     with (
         distributed.LocalCluster(
             n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None

@@ -79,7 +79,8 @@ def test_a_csv_file_has_shares_masses_and_means(shell, asked):
     import pandas as pd
 
     assert shell("corpus.txt", "-o", "x.csv")[0] == 0
-    table = pd.read_csv("x.csv")
+    table = pd.read_csv("x.csv", dtype={"head": "string"})
+    assert set(table["head"].dropna()) == {str(head) for head in range(12)}
     assert set(table["table"]) == {"share", "mass", "mean"}
     some = table[table["head"].isna() & (table["measure"] == "weight")]
     some = some[(some["table"] == "share") & (some["category"] == "[CLS]")]

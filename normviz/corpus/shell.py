@@ -110,6 +110,7 @@ def _table(found: Profile, path: Path) -> None:
 
     tables = {name: found.to_dataframe(name) for name in ("share", "mass", "mean")}
     stacked = pd.concat([one.assign(table=name) for name, one in tables.items() if len(one)])
+    stacked["head"] = stacked["head"].astype("Int64")  # whole, or empty for the mean of all
     with atomically(path) as unfinished:
         stacked.to_csv(unfinished, index=False)
 
