@@ -7,7 +7,7 @@
     flow["weighted-norm"]     # the numbers: layer, head, query, key
     flow.receipt              # the proof that they add up
 
-Importing normviz, and opening a saved flow, needs neither torch nor transformers.
+Importing normviz, and opening what was saved, needs neither torch nor transformers.
 """
 
 from importlib import import_module
@@ -21,10 +21,10 @@ from normviz.context import context
 from normviz.errors import NormvizError
 from normviz.faithful import faithfulness
 from normviz.flow import Flow
+from normviz.opening import load
 from normviz.patterns import patterns
 from normviz.pipes import attention_flow
 from normviz.rolling import rollout
-from normviz.storage import load
 from normviz.tokens import Tokens
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 import normviz
 from normviz.choice import COLOURS, SCALES, SPECIALS, THEMES, VIEWS
 from normviz.coding import PRECISIONS
+from normviz.corpus import shell
 from normviz.errors import NormvizError
 from normviz.sizes import bounded
 
@@ -15,6 +16,7 @@ EXAMPLES = """examples:
   normviz show --file essay.txt --model ./my-model -o essay.normviz
   echo "The cat sat." | normviz show --json | jq .receipt.ok
   normviz view essay.normviz --view stack --open
+  normviz profile corpus.txt --longest 512 -o corpus.csv
   normviz check bert-base-uncased"""
 
 SHELL = {"precision": "--precision", "max_mb": "--max-mb", "width_cm": "--width-cm",
@@ -46,6 +48,12 @@ def parser_for(runs: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
     view.add_argument("flow", metavar="FILE.normviz", help="a file written by flow.save")
     _picture_options(view)
     view.set_defaults(run=runs["view"])
+    profile = commands.add_parser(
+        "profile", help="run a model over a whole corpus and write what it does on average",
+        epilog=shell.EXAMPLES, formatter_class=style,
+    )  # fmt: skip
+    shell.add_options(profile)
+    profile.set_defaults(run=runs["profile"])
     check = commands.add_parser(
         "check",
         help="run a model once and print whether its parts add up to its own output",

@@ -1,4 +1,4 @@
-"""The same from a shell: `normviz show`, `view`, `check` and `demo`."""
+"""The same from a shell: `normviz show`, `view`, `check` and `demo`; `profile` has a room."""
 
 import argparse
 import json
@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import normviz
+from normviz import storage
 from normviz.arguments import HOW, SHELL, parser_for
 from normviz.catalog import DEFAULT, MEASURES
 from normviz.choice import CHOICES
+from normviz.corpus.shell import run as profile
 from normviz.errors import NormvizError, UnknownName
 from normviz.flow import Flow
 from normviz.headline import DEMO_PAIR, DEMO_TEXT, headline, shares
@@ -41,7 +43,7 @@ WRITERS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 when all went well, 1 when a check failed, 2 when it could not be done."""
-    runs = {"show": _show, "view": _view, "check": _check, "demo": _demo}
+    runs = {"show": _show, "view": _view, "profile": profile, "check": _check, "demo": _demo}
     chosen = parser_for(runs).parse_args(arguments)
     try:
         return int(chosen.run(chosen))
@@ -96,7 +98,7 @@ def _text(chosen: argparse.Namespace) -> str:
 
 def _view(chosen: argparse.Namespace) -> int:
     _writer(chosen)
-    return _finish(normviz.load(chosen.flow), chosen)
+    return _finish(storage.load(chosen.flow), chosen)
 
 
 def _finish(flow: Flow, chosen: argparse.Namespace) -> int:

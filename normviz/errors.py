@@ -51,5 +51,9 @@ class BadFile(NormvizError, ValueError):
     """A file that is not a readable normviz file."""
 
 
+class LostWorkers(NormvizError, RuntimeError):
+    """The workers that were to measure a corpus are gone."""
+
+
 class MissingPackage(NormvizError, ImportError):
     """An optional package is needed for what was asked."""

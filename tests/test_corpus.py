@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from normviz.corpus.kinds import Kinds
 from normviz.corpus.moments import Moments
 from normviz.corpus.relation import Occurrences, Relation, binned, spearman
-from normviz.corpus.sources import items_of
+from normviz.corpus.sources import items_of, neighbours
 from normviz.corpus.tally import EXAMPLES, Example, Tally
 from normviz.corpus.telling import tallied
 from normviz.errors import BadInput
@@ -266,3 +266,22 @@ class TestSources:
     def test_an_empty_folder_is_refused(self, tmp_path):
         with pytest.raises(BadInput, match="no text in"):
             self.said(tmp_path)
+
+
+class TestNeighbours:
+    def said(self, *paths):
+        return [(one.text, one.pair, bool(one.problem)) for one in items_of(neighbours(paths))]
+
+    def test_two_lines_that_follow_each_other_are_a_pair_and_headings_are_none(self, tmp_path):
+        place = tmp_path / "wiki.txt"
+        place.write_text("= A =\none\n\ntwo\n== B ==\nthree\n= C =\nfour\nfive\n")
+        assert self.said(place) == [("one", "two", False), ("three", "four", False)]
+
+    def test_no_pair_has_lines_of_two_files(self, tmp_path):
+        for name in ("a", "b"):
+            (tmp_path / f"{name}.txt").write_text(f"{name}1\n{name}2\n{name}3\n")
+        assert self.said(tmp_path) == [("a1", "a2", False), ("b1", "b2", False)]
+
+    def test_a_line_that_cannot_be_read_is_told(self, tmp_path):
+        (tmp_path / "x.txt").write_bytes(b"one\n\xff\ntwo\n")
+        assert self.said(tmp_path / "x.txt") == [("", None, True), ("one", "two", False)]

@@ -12,6 +12,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
+import normviz
 from normviz.analysis import analyze
 from normviz.corpus import archive, checkpoint
 from normviz.corpus.profiling import profile
@@ -223,13 +224,21 @@ class TestCheckpoints:
 
     def test_a_saved_profile_is_read_again(self, demo, tmp_path):
         found = profile([*TEXTS, ""], *demo)
-        loaded, _ = archive.load(found.save(tmp_path / "x.normviz"))
+        loaded = normviz.load(found.save(tmp_path / "x.normviz"))
         same(loaded, found)
         assert loaded.failures == found.failures
         assert loaded.examples == found.examples
         for measure, met in found.tally.occurrences.items():
             assert loaded.tally.occurrences[measure].counts == met.counts
         assert loaded.correlation("other") == found.correlation("other")
+
+    @pytest.mark.parametrize("kept", [0.5, 0.99])
+    def test_a_saved_profile_that_was_cut_off_is_refused(self, demo, tmp_path, kept):
+        place = profile(TEXTS[:1], *demo, heads=False).save(tmp_path / "x.normviz")
+        whole = place.read_bytes()
+        place.write_bytes(whole[: int(kept * len(whole))])
+        with pytest.raises(BadFile, match="not a whole"):
+            normviz.load(place)
 
     def test_a_killed_process_loses_seconds_and_nothing_else(self, tmp_path):
         place = tmp_path / "run.normviz"
@@ -260,9 +269,9 @@ class TestCheckpoints:
 
 def stopping(texts, monkeypatch, batches):
     """The same texts, for a run that is killed after so many batches."""
-    from normviz.corpus import profiling
+    from normviz.corpus import sending
 
-    real, count = profiling.measured, []
+    real, count = sending.measured, []
 
     def measured(job, batch):
         if len(count) == batches:
@@ -270,7 +279,7 @@ def stopping(texts, monkeypatch, batches):
         count.append(batch)
         return real(job, batch)
 
-    monkeypatch.setattr(profiling, "measured", measured)
+    monkeypatch.setattr(sending, "measured", measured)
     return texts
 
 

@@ -1,7 +1,6 @@
 """A whole corpus in one function: batches out, sums in, on one machine or many."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +8,11 @@ from normviz.catalog import DEFAULT, chosen
 from normviz.corpus.checkpoint import begun
 from normviz.corpus.kinds import Kinds
 from normviz.corpus.profile import Profile
-from normviz.corpus.running import Job, Outcome, batches, measured
-from normviz.corpus.sources import Item, items_of
+from normviz.corpus.running import Job, batches
+from normviz.corpus.sending import outcomes, refuse_unsendable
+from normviz.corpus.sources import items_of
 from normviz.errors import BadInput
 from normviz.progress import counting
-
-AHEAD = 16
-"""How many batches wait for workers: none is idle, and memory does not grow."""
 
 
 def profile(
@@ -47,7 +44,7 @@ def profile(
         Texts or pairs of texts, a `Path` to a file (`.txt`: a text on each line, `.jsonl`) or a
         folder of them, a dataset or dataframe with a `column` of texts.
     model, tokenizer, dtype
-        As for `analyze`. For other processes, a name or folder: each loads the model once.
+        As for `analyze`. For other processes, names or folders: each loads the model once.
     measures
         As for `analyze`. Rungs of the ladder bring their mixing ratios.
     categories
@@ -69,60 +66,28 @@ def profile(
         A file that holds how far the run has come: called again after a kill, it goes on there.
     executor
         Any `concurrent.futures.Executor` to run batches in, such as Dask's
-        `Client(...).get_executor()`.
+        `Client(...).get_executor()`. What is lost with a worker is sent once more, text by text;
+        a text that is lost twice is among the failures.
     """
     _refuse_nonsense(batch_size, longest)
+    refuse_unsendable(model, tokenizer, executor)
     job = Job(
-        _sendable(model, executor), tokenizer, dtype, chosen(measures), Kinds.asked(categories),
-        longest, stream, heads,
-    )  # fmt: skip
+        model, tokenizer, dtype, chosen(measures), Kinds.asked(categories), longest, stream, heads
+    )
     sofar = begun(checkpoint, job)
     waiting = (item for item in items_of(texts, column) if not sofar.has(item))
     with counting("texts", _length(texts)) as step:
         step(sofar.count)
-        for batch, outcome in _outcomes(job, batches(waiting, batch_size), executor):
+        for batch, outcome in outcomes(job, batches(waiting, batch_size), executor):
             sofar.add(batch, outcome)
             step(len(batch))
     return sofar.finished()
 
 
-def _outcomes(
-    job: Job, work: Iterable[list[Item]], executor: Executor | None
-) -> Iterator[tuple[Sequence[Item], Outcome]]:
-    """Every batch with what came of it, in any order."""
-    if executor is None:
-        yield from ((batch, measured(job, batch)) for batch in work)
-        return
-    running: dict[Future[Outcome], list[Item]] = {}
-    for batch in work:
-        running[executor.submit(measured, job, batch)] = batch
-        if len(running) >= AHEAD:
-            yield from _collected(running)
-    while running:
-        yield from _collected(running)
-
-
-def _collected(
-    running: dict[Future[Outcome], list[Item]],
-) -> Iterator[tuple[Sequence[Item], Outcome]]:
-    """What is done, taken out of what is running; waits for at least one."""
-    done, _ = wait(running, return_when=FIRST_COMPLETED)
-    for future in done:
-        yield running.pop(future), future.result()
-
-
-def _sendable(model: Any, executor: Any) -> Any:
-    here = executor is None or isinstance(executor, ThreadPoolExecutor)
-    if here or isinstance(model, str | Path):
-        return model
-    raise BadInput(
-        f"The model is a {type(model).__name__}, and an executor is to run it elsewhere.",
-        "Each worker loads the model itself: texts travel, weights do not.",
-        "Save the model to a folder that all workers see, and give its path.",
-    )
-
-
 def _length(texts: Any) -> int | None:
+    """How many texts there are, where that is known before they are read."""
+    if isinstance(texts, str):  # a path
+        return None
     try:
         return len(texts)
     except TypeError:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from normviz import inputs as room
@@ -16,6 +17,7 @@ from normviz.models import Loaded, resolve
 from normviz.options import Options
 from normviz.passes import flows
 
+_LOADING = Lock()
 WINDOW = 32
 """How many batches' worth of texts are sorted by length at a time."""
 
@@ -58,7 +60,7 @@ def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 def measured(job: Job, batch: Sequence[Item]) -> Outcome:
     """What a batch adds; a text that fails is noted with its reason, and the others go on."""
     whole = [item for item in batch if not item.problem]
-    failed = [_failure(item, item.problem) for item in batch if item.problem]
+    failures = [failed(item, item.problem) for item in batch if item.problem]
     tally = Tally()
     facts: dict[str, Any] = {}
     for some in _alike(whole):
@@ -71,11 +73,11 @@ def measured(job: Job, batch: Sequence[Item]) -> Outcome:
                     one, facts = _run(job, [item])
                     parts += one
                 except Exception as error:  # noqa: BLE001 - it is noted with its reason
-                    failed.append(_failure(item, str(error) or type(error).__name__))
+                    failures.append(failed(item, str(error) or type(error).__name__))
         for part in parts:
             tally = tally + part
     numbers = tuple(item.number for item in batch)
-    return Outcome(numbers, tally, tuple(failed), facts)
+    return Outcome(numbers, tally, tuple(failures), facts)
 
 
 def _alike(items: Sequence[Item]) -> Iterator[list[Item]]:
@@ -114,7 +116,8 @@ def _prepared(loaded: Loaded, items: Sequence[Item], longest: int | None) -> roo
 def loaded_for(job: Job) -> Loaded:
     """The model of a job, loaded once in each process; one that is given is taken as it is."""
     if isinstance(job.model, str | Path):
-        return _by_name(str(job.model), job.tokenizer, job.dtype)
+        with _LOADING:  # threads that ask at once would each load it
+            return _by_name(str(job.model), job.tokenizer, job.dtype)
     return resolve(job.model, job.tokenizer, dtype=job.dtype)
 
 
@@ -123,5 +126,6 @@ def _by_name(model: str, tokenizer: Any, dtype: Any) -> Loaded:
     return resolve(model, tokenizer, dtype=dtype)
 
 
-def _failure(item: Item, reason: str) -> Failure:
+def failed(item: Item, reason: str) -> Failure:
+    """A text that was not measured, with the reason."""
     return Failure(item.number, item.text[:80], reason)

@@ -71,6 +71,8 @@ def _known(columns: Iterable[Any], column: str | None) -> str:
 
 def _row(one: Any, column: str | None) -> Found:
     """One entry of a corpus, whatever it is."""
+    if isinstance(one, Item):
+        return one.text, one.pair, one.problem
     if isinstance(one, Mapping):
         pair = one.get("pair")
         return _row(
@@ -83,7 +85,34 @@ def _row(one: Any, column: str | None) -> Found:
     return "", None, f"it is a {type(one).__name__}, and neither a text nor a pair of texts"
 
 
+def neighbours(paths: Iterable[Path], column: str | None = None) -> Iterator[Item]:
+    """Two lines that follow each other in a file as a pair, `[CLS] a [SEP] b [SEP]`.
+
+    Sequences of this form are what Kobayashi et al. 2020 measured. Headings, which begin with `=`,
+    are left out, and so is a last line without a second.
+    """
+    for path in paths:
+        for one in _files(path):
+            waiting = ""
+            for text, _, problem in _lines(one, column):
+                if problem:
+                    yield Item(0, text, None, problem)
+                elif text.startswith("="):
+                    continue
+                elif waiting:
+                    yield Item(0, waiting, text)
+                    waiting = ""
+                else:
+                    waiting = text
+
+
 def _file(path: Path, column: str | None) -> Iterator[Found]:
+    for one in _files(path):
+        yield from _lines(one, column)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """The file itself, or those in a folder by name."""
     if path.is_dir():
         inside = sorted(one for one in path.rglob("*") if one.suffix in ENDINGS)
         if not inside:
@@ -92,8 +121,7 @@ def _file(path: Path, column: str | None) -> Iterator[Found]:
                 f"Files that end in {' or '.join(ENDINGS)} are wanted.",
                 "Name another folder, or give the files themselves.",
             )
-        for one in inside:
-            yield from _file(one, column)
+        yield from inside
         return
     if not path.is_file():
         raise BadInput(
@@ -101,6 +129,10 @@ def _file(path: Path, column: str | None) -> Iterator[Found]:
             "A corpus is a list of texts, a file or a folder.",
             "Write profile([text]) for one text.",
         )
+    yield path
+
+
+def _lines(path: Path, column: str | None) -> Iterator[Found]:
     with path.open("rb") as lines:
         for line in lines:
             if line.strip():
