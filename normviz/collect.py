@@ -233,7 +233,7 @@ def _numpy(item: Measured, measure: str, held: Mapping[str, Tensor], row: int) -
     numbers = held[measure][row]
     for axis, real in (("query", item.queries), ("key", item.keys)):
         axes = axes_of(measure)[1:]
-        if real is not None and axis in axes:
+        if real is not None and axis in axes and not real[row].all():
             numbers = numbers.index_select(axes.index(axis), _places(real[row]))
     array = numbers.to("cpu", torch.float32).contiguous().numpy()
     return np.asarray(array, dtype=np.float32)

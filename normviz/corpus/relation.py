@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 PER_OCTAVE = 8
-LOWEST = -40
+LOWEST = -28
 """The octave of the lowest bin but one; the first is for zero, and for what is smaller."""
-BINS = 1 + PER_OCTAVE * 64
+BINS = 1 + PER_OCTAVE * 40
 
 
 def binned(values: Any) -> Int64[np.ndarray, "*place"]:
