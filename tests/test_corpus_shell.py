@@ -101,7 +101,7 @@ def test_texts_that_fail_are_told_with_code_1_and_the_rest_is_written(shell):
     Path("some.jsonl").write_text('{"text": "The cat sat."}\n' + '{"other": 1}\n' * 7)
     code, out, _ = shell("some.jsonl", "-o", "x.normviz")
     assert code == 1
-    assert "1 texts, 6 tokens; 7 failed" in out
+    assert "1 text, 6 tokens; 7 failed" in out
     assert "7 texts could not be measured:\n  1: it is a NoneType" in out
     assert out.count("NoneType") == 5
     assert normviz.load("x.normviz").texts == 1
