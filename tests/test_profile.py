@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 
 import numpy as np
@@ -91,10 +92,19 @@ class TestNumbers:
     def test_halves_of_a_corpus_add_up_to_the_whole(self, double):
         whole = profile(TEXTS, *double)
         first, second = profile(TEXTS[:3], *double), profile(TEXTS[3:], *double)
-        joined = first.tally + second.tally
+        joined = (first + second).tally
+        same(first + second, whole)
         for key, moments in whole.tally.masses.items():
             np.testing.assert_allclose(joined.masses[key].means, moments.means, rtol=1e-6)
             np.testing.assert_array_equal(joined.masses[key].count, moments.count)
+
+    def test_parts_of_other_models_do_not_add_up(self, demo):
+        one = profile(TEXTS[:2], *demo)
+        other = replace(one, layers=one.layers[:-1])
+        with pytest.raises(BadInput) as caught:
+            one + other
+        assert "other layers" in caught.value.found
+        assert "compare" in caught.value.do
 
     def test_the_ladder_brings_its_mixing_ratios(self, double):
         rungs = ["attention", "attention-residual", "attention-block"]

@@ -13,6 +13,7 @@ from normviz.charts import Chart
 from normviz.corpus.moments import Moments
 from normviz.corpus.report import Report, Shown
 from normviz.corpus.tally import Example, Failure, Tally
+from normviz.errors import BadInput
 from normviz.tables import tidy
 
 if TYPE_CHECKING:
@@ -39,6 +40,21 @@ class Profile(Shown):
     heads: tuple[int, ...]
     tally: Tally = field(repr=False)
     failures: tuple[Failure, ...] = ()
+
+    def __add__(self, other: "Profile") -> "Profile":
+        """Two parts of a corpus together, as if they had been measured in one run.
+
+        Failures keep the numbers they have in their own part.
+        """
+        about = [(p.model, p.stream, p.layers, p.heads) for p in (self, other)]
+        if about[0] != about[1]:
+            raise BadInput(
+                f"The profiles are of {self.model} and {other.model}, or of other layers or heads.",
+                "Parts of one corpus, measured in one model, can be added up.",
+                "Use compare for two models.",
+            )
+        failures = self.failures + other.failures
+        return Profile(*about[0], self.tally + other.tally, failures)
 
     @property
     def texts(self) -> int:
