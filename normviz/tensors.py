@@ -26,3 +26,9 @@ Real = Bool[Tensor, "batch position"]
 def at_least_single(tensor: Tensor) -> Tensor:
     """The tensor in single precision or better: norms of halves are accumulated in float32."""
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
+
+
+def shares(numbers: Float[Tensor, "*row key"]) -> Float[Tensor, "*row key"]:
+    """Each number as a share of its row; a row of nothing stays one."""
+    whole = numbers.sum(dim=-1, keepdim=True)
+    return numbers / whole.clamp(min=torch.finfo(numbers.dtype).tiny)

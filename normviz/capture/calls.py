@@ -20,6 +20,9 @@ from normviz.capture.loan import attending, differentiated_as_written, evaluatin
 from normviz.capture.products import ELSEWHERE
 from normviz.parts.records import Side
 
+Where = tuple[int, int]
+"""Where an attention is: the number of its layer's call, and its own in that layer."""
+
 
 @dataclass(frozen=True, eq=False)
 class Attended:
@@ -89,6 +92,13 @@ class Recorded:
     calls: tuple[Call, ...]
     norms: Mapping[Side, Normed]
     """For each side, the last norm before its first layer, if there is one."""
+
+    @property
+    def attentions(self) -> tuple[Where, ...]:
+        """Where every attention is, in the order in which they were heard."""
+        return tuple(
+            (n, at) for n, call in enumerate(self.calls) for at in range(len(call.attended))
+        )
 
     @property
     def sides(self) -> tuple[Side, ...]:

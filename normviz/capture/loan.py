@@ -119,11 +119,11 @@ def differentiated_as_written(modules: Iterable[nn.Module]) -> Iterator[None]:
 
     Such a backward is of no use in forward mode; what the forward is made of has derivatives.
     """
-    files = {sys.modules.get(type(module).__module__) for module in modules}
+    files = {type(module).__module__ for module in modules} & sys.modules.keys()
     functions = {
         one
         for file in files
-        for one in vars(file).values()
+        for one in vars(sys.modules[file]).values()
         if isinstance(one, type) and issubclass(one, Function) and one is not Function
     }
     alone = [one for one in functions if one.setup_context is Function.setup_context]

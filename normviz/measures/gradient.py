@@ -12,10 +12,10 @@ from functools import partial
 from torch import Tensor
 
 from normviz.capture.again import layer_again
-from normviz.capture.calls import Call, Recorded
+from normviz.capture.calls import Call, Recorded, Where
 from normviz.catalog import ATTRIBUTIONS
 from normviz.measures.duals import pushed
-from normviz.measures.ladder import LARGEST_RUN, SHARE, free_memory
+from normviz.measures.ladder import SHARE, budget, free_memory
 from normviz.measures.slopes import (
     Changes,
     Directions,
@@ -49,58 +49,75 @@ class Attributed:
 
 
 def attributed(
-    recorded: Recorded, measures: Collection[str], slope: Slope, last: int | None = None
+    recorded: Recorded, measures: Collection[str], slope: Slope, wanted: Collection[Where]
 ) -> list[Attributed]:
-    """The measures wanted, for every attention of a pass in order, up to the call of a number."""
-    work = _Work(recorded, measures, slope, last)
+    """For every attention of a pass in order, the measures of those wanted; of others, nothing."""
+    work = _Work(recorded, measures, slope, wanted)
     with counting("tokens", work.tokens()) as step:
         if {HIDDEN, GLOBAL} & set(measures):
             work.globally(step)
         if LOCAL in measures:
             work.locally(step)
-    return [work.finished(*place) for place in work.lengths]
+    return [work.finished(*where) for where in recorded.attentions]
 
 
 class _Work:
     """Derivatives of one pass, as they grow."""
 
     def __init__(
-        self, recorded: Recorded, measures: Collection[str], slope: Slope, last: int | None
+        self,
+        recorded: Recorded,
+        measures: Collection[str],
+        slope: Slope,
+        wanted: Collection[Where],
     ) -> None:
         self.recorded = recorded
         self.measures = measures
         self.slope = slope
-        self.last = len(recorded.calls) - 1 if last is None else last
-        budget = slope.memory or min(
-            LARGEST_RUN, int(SHARE * free_memory(recorded.calls[0].left.device))
-        )
-        self.budget = budget
-        self.most = max(1, budget // (HELD * max(map(_widest, recorded.calls))))
+        self.wanted = wanted
+        self.last = max((number for number, _ in wanted), default=-1)
+        self.device = recorded.calls[0].left.device
+        run = budget(self.device, slope.memory)
+        self.most = max(1, run // (HELD * max(map(_widest, recorded.calls))))
         self.errors: Errors = {}
-        self.lengths: dict[tuple[int, int], dict[str, Lengths]] = {
-            (number, place): {}
-            for number, call in enumerate(recorded.calls)
-            for place in range(len(call.attended))
-        }
-        """By the number of a layer's call and of the attention in it."""
+        self.lengths: dict[Where, dict[str, Lengths]] = {where: {} for where in recorded.attentions}
 
     def tokens(self) -> int:
         """How many tokens' vectors are to be changed, all in all."""
-        whole = [start(self.recorded, side, self.slope.origin)[1] for side in self.recorded.sides]
-        calls = self.recorded.calls[: self.last + 1]
-        layers = [_base(call, place) for call in calls for place in range(len(call.attended))]
-        both = (whole if {HIDDEN, GLOBAL} & set(self.measures) else []) + (
-            layers if LOCAL in self.measures else []
-        )
-        return sum(one.numel() // one.shape[-1] for one in both)
+        found: list[Tensor] = []
+        if {HIDDEN, GLOBAL} & set(self.measures):
+            found += self.inputs().values()
+        if LOCAL in self.measures:
+            found += [_base(self.recorded.calls[number], place) for number, place in self.wanted]
+        return sum(one.numel() // one.shape[-1] for one in found)
+
+    def inputs(self) -> dict[Side, Tensor]:
+        """The input of each side."""
+        sides = self.recorded.sides
+        return {side: start(self.recorded, side, self.slope.origin)[1] for side in sides}
+
+    def matrices(self) -> int:
+        """How many bytes folded layers may take: none, where too little is pushed to be worth it.
+
+        To fold a layer takes about two pushes for each coordinate.
+        """
+        counts = [
+            one.numel() // one.shape[-1] * self.directions(one).count / (2 * one.shape[-1])
+            for one in self.inputs().values()
+        ]
+        if max(counts) <= 1:
+            return 0
+        return self.slope.memory or int(SHARE * free_memory(self.device))
+
+    def directions(self, given: Tensor) -> Directions:
+        """In which directions vectors are changed."""
+        return Directions(given.shape[-1], self.slope.samples, self.slope.seed)
 
     def globally(self, step: Callable[[int], object]) -> None:
         """Change every token of the input, and see what becomes of every layer."""
-        matrices = self.slope.memory or int(SHARE * free_memory(self.recorded.calls[0].left.device))
-        checked = sound(self.recorded, self.slope.origin, self.most, matrices)
+        checked = sound(self.recorded, self.slope.origin, self.most, self.matrices(), self.last)
         self.errors = checked.errors
-        for side in self.recorded.sides:
-            given = start(self.recorded, side, self.slope.origin)[1]
+        for side, given in self.inputs().items():
             for some in self.changes(given, step):
                 for effect in checked.pusher.push(side, some.vectors):
                     if effect.number > self.last:
@@ -111,7 +128,7 @@ class _Work:
         """Add what some changes do to a layer, for each attention that reads from their side."""
         call = self.recorded.calls[effect.number]
         for place, attended in enumerate(call.attended):
-            if call.side_of(attended.stream) == side:
+            if (effect.number, place) in self.wanted and call.side_of(attended.stream) == side:
                 heads = _by_head(effect.contexts[place], attended.heads)
                 vectors = effect.left.flatten(1, -2)
                 for name, moved in ((HIDDEN, vectors), (GLOBAL, heads)):
@@ -119,19 +136,18 @@ class _Work:
 
     def locally(self, step: Callable[[int], object]) -> None:
         """Change every token as it enters a layer, and see what becomes of the layer's heads."""
-        for number, call in enumerate(self.recorded.calls[: self.last + 1]):
-            for place, attended in enumerate(call.attended):
-                given = _base(call, place)
-                run = partial(_heads, call, place)
-                for some in self.changes(given, step):
-                    (context,) = pushed(run, (given,), (some.vectors,))
-                    self.add(number, place, LOCAL, some, _by_head(context, attended.heads))
+        for number, place in self.wanted:
+            call = self.recorded.calls[number]
+            given, run = _base(call, place), partial(_heads, call, place)
+            for some in self.changes(given, step):
+                (context,) = pushed(run, (given,), (some.vectors,))
+                moved = _by_head(context, call.attended[place].heads)
+                self.add(number, place, LOCAL, some, moved)
 
     def changes(self, given: Tensor, step: Callable[[int], object]) -> Iterator[Changes]:
         """All changes of some vectors, told as they are done with."""
-        directions = Directions(given.shape[-1], self.slope.samples, self.slope.seed)
         together = self.slope.norm == "spectral"
-        for some in changes(given, directions, self.most, together=together):
+        for some in changes(given, self.directions(given), self.most, together=together):
             yield some
             step(len(some.sources) if some.ends else 0)
 

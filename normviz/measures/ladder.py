@@ -18,7 +18,7 @@ from normviz.measures.rungs import rungs
 from normviz.measures.tally import Tally, step, vectors_of
 from normviz.parts import Free, Record, Replay, Sources
 from normviz.parts.records import Biases, Elementwise, Own, Side, Step
-from normviz.tensors import at_least_single
+from normviz.tensors import at_least_single, shares
 
 LARGEST_RUN = 2**28
 """How many bytes a run of sources may take at most: more does not make it faster."""
@@ -138,8 +138,7 @@ def runs(
     count = 0 if entered is None else entered.places
     widest = _widest(records, whole=whole)
     device = next(iter(records)).total.device
-    budget = min(LARGEST_RUN, int(SHARE * free_memory(device))) if memory is None else memory
-    most = max(1, budget // (HELD * widest)) if widest else max(1, count)
+    most = max(1, budget(device, memory) // (HELD * widest)) if widest else max(1, count)
     for start in range(0, count, most):
         yield Sources(side, start, min(count, start + most))
 
@@ -167,6 +166,11 @@ def _made_of(records: Collection[Record]) -> Iterator[Record]:
                 waiting += record.inputs
 
 
+def budget(device: torch.device, memory: int | None) -> int:
+    """How many bytes a run may take: as many as it was given, or a share of what is free."""
+    return min(LARGEST_RUN, int(SHARE * free_memory(device))) if memory is None else memory
+
+
 def free_memory(device: torch.device) -> int:
     """How many bytes are free where the model is."""
     if device.type == "cuda":
@@ -189,7 +193,7 @@ def entries(side: Side, asked: Mapping[str, Record], same: dict[str, str], book:
         if tally.along:
             numbers[f"along:{name}"] = torch.cat(tally.alongs, dim=-1)[None]
         if tally.nearer:
-            numbers["alti"] = _shares(torch.cat(tally.gains, dim=-1))[None]
+            numbers["alti"] = shares(torch.cat(tally.gains, dim=-1))[None]
         if side == "own":
             numbers[f"mixing:{name}"] = mixing(total - bias, torch.cat(tally.selves))[None]
         errors[name] = _error(total, bias, book.added(record))
@@ -212,11 +216,6 @@ def _part(one: Tensor, rest: Tensor) -> Tensor:
     whole = one + rest
     part: Tensor = one / whole.clamp(min=torch.finfo(whole.dtype).tiny)
     return part
-
-
-def _shares(numbers: Float[Tensor, "query source"]) -> Float[Tensor, "query source"]:
-    whole = numbers.sum(dim=-1, keepdim=True)
-    return _part(numbers, whole - numbers)
 
 
 def _error(total: Tensor, bias: Tensor, added: Tensor) -> float:

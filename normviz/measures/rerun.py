@@ -25,15 +25,15 @@ def rerun(
     if not (by_gradient or by_zeroing):
         return ()
     found = recorded(model, inputs, keep=bool(by_zeroing))
-    calls = [number for number, call in enumerate(found.calls) for _ in call.attended]
-    kept = zip(calls, reducer.results, strict=True)
-    last = max((number for number, one in kept if isinstance(one, Measured)), default=0)
+    kept = zip(found.attentions, reducer.results, strict=True)
+    wanted = [where for where, one in kept if isinstance(one, Measured)]
     with borrowed(model):
         if by_gradient:
-            reducer.attributed(attributed(found, by_gradient, slope, last))
+            reducer.attributed(attributed(found, by_gradient, slope, wanted))
         if by_zeroing:
             normalised = slope.rows == "normalised"
-            reducer.added(zeroed(found, by_zeroing, normalised=normalised, memory=slope.memory))
+            maps = zeroed(found, by_zeroing, wanted, normalised=normalised, memory=slope.memory)
+            reducer.added(maps)
     return _said(found, slope) if by_gradient else ()
 
 

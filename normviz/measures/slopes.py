@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from normviz.measures.tangents import Origin
-from normviz.tensors import at_least_single
+from normviz.tensors import at_least_single, shares
 
 Norm = Literal["frobenius", "spectral"]
 Rows = Literal["normalised", "raw"]
@@ -146,7 +146,7 @@ def _by_source(found: dict[int, Tensor]) -> Tensor:
 def in_rows(numbers: Tensor, error: Tensor) -> tuple[Tensor, Tensor]:
     """Each row as shares of its sum, and the errors of the shares."""
     whole = numbers.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(numbers.dtype).tiny)
-    share, wrong = numbers / whole, (error / whole).square()
+    share, wrong = shares(numbers), (error / whole).square()
     others = wrong.sum(dim=-1, keepdim=True) - wrong
     return share, ((1 - share).square() * wrong + share.square() * others).sqrt()
 

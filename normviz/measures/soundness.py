@@ -34,14 +34,14 @@ class Sound:
     errors: Errors
 
 
-def sound(recorded: Recorded, origin: Origin, most: int, matrices: int) -> Sound:
-    """The fastest way of pushing that does what the model does.
+def sound(recorded: Recorded, origin: Origin, most: int, matrices: int, last: int) -> Sound:
+    """The fastest way of pushing that does what the model does, up to the call of a number.
 
     At most so many changes go at once, and the matrices of folded layers take so many bytes.
     """
     _refuse_quantised(recorded.model)
     try:
-        return _checked(recorded, origin, most, matrices)
+        return _checked(recorded, origin, most, matrices, last)
     except (RuntimeError, NotImplementedError) as error:
         raise UnsupportedModel(
             f"{type(recorded.model).__name__} could not be differentiated: "
@@ -51,9 +51,9 @@ def sound(recorded: Recorded, origin: Origin, most: int, matrices: int) -> Sound
         ) from error
 
 
-def _checked(recorded: Recorded, origin: Origin, most: int, matrices: int) -> Sound:
+def _checked(recorded: Recorded, origin: Origin, most: int, matrices: int, last: int) -> Sound:
     whole = Throughout(recorded, origin)
-    chain = chained(recorded, origin, most, matrices)
+    chain = chained(recorded, origin, most, matrices, last)
     joints: Errors = {}
     backs: Errors = {}
     for side in recorded.sides:

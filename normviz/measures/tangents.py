@@ -153,12 +153,12 @@ def start(recorded: Recorded, side: Side, origin: Origin) -> tuple[Place, Tensor
     return Place("enters", first), recorded.calls[first].entered
 
 
-def chained(recorded: Recorded, origin: Origin, most: int, memory: int) -> Chain:
-    """The layers in a chain, folded as long as their matrices fit in memory."""
+def chained(recorded: Recorded, origin: Origin, most: int, memory: int, last: int) -> Chain:
+    """The layers in a chain, folded up to the last one wanted while they fit in memory."""
     layers: list[Layer] = []
     left = memory
-    for call in recorded.calls:
-        fits = weight_of(call) <= left
+    for number, call in enumerate(recorded.calls):
+        fits = number <= last and weight_of(call) <= left
         layer: Folded | None = folded(call, most) if fits else None
         left -= weight_of(call) if layer is not None else 0
         layers.append(layer or Whole(call))

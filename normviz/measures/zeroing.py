@@ -12,11 +12,11 @@ from torch import Tensor
 
 from normviz.capture import Heard
 from normviz.capture.again import Place, layer_again, pass_again
-from normviz.capture.calls import Attended, Call, Recorded
+from normviz.capture.calls import Attended, Call, Recorded, Where
 from normviz.catalog import ZEROINGS
-from normviz.measures.ladder import LARGEST_RUN, SHARE, free_memory
+from normviz.measures.ladder import budget
 from normviz.progress import counting
-from normviz.tensors import at_least_single
+from normviz.tensors import at_least_single, shares
 
 HERE, AT_THE_END = ZEROINGS
 HELD = 8
@@ -28,20 +28,25 @@ ROUNDING = 16
 def zeroed(
     recorded: Recorded,
     measures: Collection[str],
+    wanted: Collection[Where],
     *,
     normalised: bool = True,
     memory: int | None = None,
 ) -> list[dict[str, Tensor]]:
-    """The measures wanted, for every attention of a pass in order; all that was heard is needed."""
-    found = []
-    count = sum(len(call.attended) for call in recorded.calls)
-    with counting("attention layers", count) as step:
-        for number, call in enumerate(recorded.calls):
-            most = _at_once(call, memory)
-            for place in range(len(call.attended)):
-                maps = _turned(recorded, number, place, measures, most)
-                found.append({n: _shares(m)[None] if normalised else m[None] for n, m in maps})
-                step()
+    """For every attention of a pass in order, the measures of those wanted; of others, nothing.
+
+    All that was heard must have been kept.
+    """
+    found: list[dict[str, Tensor]] = []
+    with counting("attention layers", len(wanted)) as step:
+        for number, place in recorded.attentions:
+            if (number, place) not in wanted:
+                found.append({})
+                continue
+            most = _at_once(recorded.calls[number], memory)
+            maps = _turned(recorded, number, place, measures, most)
+            found.append({n: shares(m)[None] if normalised else m[None] for n, m in maps})
+            step()
     return found
 
 
@@ -110,11 +115,6 @@ def _distance(vectors: Tensor) -> Float[Tensor, "query key"]:
     return distance.masked_fill(distance < noise, 0).T
 
 
-def _shares(numbers: Float[Tensor, "query key"]) -> Float[Tensor, "query key"]:
-    whole = numbers.sum(dim=-1, keepdim=True)
-    return numbers / whole.clamp(min=torch.finfo(numbers.dtype).tiny)
-
-
 def _heard(attended: Attended) -> Heard:
     assert attended.heard is not None  # noqa: S101 - it was recorded to be kept
     return attended.heard
@@ -122,6 +122,5 @@ def _heard(attended: Attended) -> Heard:
 
 def _at_once(call: Call, memory: int | None) -> int:
     """How many keys are taken away at a time."""
-    free = int(SHARE * free_memory(call.left.device))
-    budget = memory or min(LARGEST_RUN, free)
-    return max(1, budget // (HELD * 4 * call.left.numel() * call.left.element_size()))
+    widest = 4 * call.left.numel() * call.left.element_size()
+    return max(1, budget(call.left.device, memory) // (HELD * widest))
