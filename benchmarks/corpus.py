@@ -8,7 +8,6 @@ cut off after 128 tokens, as in the paper. Lines that begin with `=` are heading
     python benchmarks/corpus.py wikipedia.txt --speed            throughput, x the plain pass
 """
 
-import argparse
 import json
 import statistics
 import time
@@ -20,7 +19,7 @@ from typing import Any
 
 import torch
 from attention import HERE, machine
-from mixing import segments
+from mixing import arguments, segments
 
 import normviz
 from normviz import inputs as room
@@ -175,12 +174,9 @@ def in_two(texts: list[tuple[str, str]]) -> float:
 
 def main() -> None:
     """Measure what was asked for, and keep it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("text", type=Path, help="a text file, one paragraph on a line")
-    parser.add_argument("--texts", type=int, default=992, help="how many segments, at most")
+    parser = arguments(__doc__, texts=992)
     parser.add_argument("--ranks", type=Path, help="frequency ranks: rank, count, token id")
     parser.add_argument("--speed", action="store_true", help="measure throughput instead")
-    parser.add_argument("--output", type=Path, help="where to keep the numbers")
     chosen = parser.parse_args()
     texts = segments(chosen.text, chosen.texts)
     if chosen.speed:

@@ -5,12 +5,10 @@ Reads a text file as `mixing.py` does: one paragraph on a line, two neighbours m
     python benchmarks/identifiability.py wikipedia.txt --model bert-base-uncased --texts 200
 """
 
-import argparse
 import json
 from dataclasses import asdict
-from pathlib import Path
 
-from mixing import segments
+from mixing import arguments, segments
 
 from normviz import studies
 from normviz.passes import versions
@@ -18,11 +16,8 @@ from normviz.passes import versions
 
 def main() -> None:
     """Run the study, print its table, and write it where it was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("text", type=Path, help="a text file, one paragraph on a line")
+    parser = arguments(__doc__, texts=200)
     parser.add_argument("--model", default="demo")
-    parser.add_argument("--texts", type=int, default=200, help="how many segments, at most")
-    parser.add_argument("--output", type=Path, help="a JSON file for the numbers")
     chosen = parser.parse_args()
     found = studies.identifiability(chosen.model, segments(chosen.text, chosen.texts))
     print(found)

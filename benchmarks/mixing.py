@@ -22,13 +22,19 @@ def segments(path: Path, count: int) -> list[tuple[str, str]]:
     return list(zip(paragraphs[::2], paragraphs[1::2], strict=False))[:count]
 
 
+def arguments(about: str | None, texts: int) -> argparse.ArgumentParser:
+    """What a benchmark over a text file is told; so many segments, unless it is told otherwise."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("text", type=Path, help="a text file, one paragraph on a line")
+    parser.add_argument("--texts", type=int, default=texts, help="how many segments, at most")
+    parser.add_argument("--output", type=Path, help="a JSON file for the numbers")
+    return parser
+
+
 def main() -> None:
     """Run the study, print its table, and write it where it was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("text", type=Path, help="a text file, one paragraph on a line")
+    parser = arguments(__doc__, texts=100)
     parser.add_argument("--model", default="demo")
-    parser.add_argument("--texts", type=int, default=100, help="how many segments, at most")
-    parser.add_argument("--output", type=Path, help="a JSON file for the numbers")
     chosen = parser.parse_args()
     found = studies.mixing(chosen.model, segments(chosen.text, chosen.texts))
     print(found)

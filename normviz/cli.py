@@ -16,6 +16,7 @@ from normviz.catalog import DEFAULT, MEASURES
 from normviz.choice import CHOICES
 from normviz.corpus.shell import run as profile
 from normviz.errors import NormvizError, UnknownName
+from normviz.files import by_ending
 from normviz.flow import Flow
 from normviz.headline import DEMO_PAIR, DEMO_TEXT, headline, shares
 
@@ -116,20 +117,9 @@ def _finish(flow: Flow, chosen: argparse.Namespace) -> int:
     return 0 if flow.receipt.ok else 1
 
 
-def _kind(output: str) -> Writer:
-    ending = Path(output).suffix.lower()
-    if ending not in WRITERS:
-        raise UnknownName(
-            f"{output!r} ends in {ending!r}.",
-            f"A file can be: {', '.join(WRITERS)}.",
-            "Give the output one of these endings.",
-        )
-    return WRITERS[ending]
-
-
 def _writer(chosen: argparse.Namespace) -> Writer:
     """What writes the output, if all that was asked for can be written to such a file."""
-    writer = _kind(chosen.output)
+    writer = by_ending(chosen.output, WRITERS)
     for name, option in SHELL.items():
         if getattr(chosen, name) is not None and name not in writer.options:
             kinds = " or ".join(kind for kind, made in WRITERS.items() if name in made.options)
@@ -155,7 +145,7 @@ def _check(chosen: argparse.Namespace) -> int:
 
 
 def _demo(chosen: argparse.Namespace) -> int:
-    writer = _kind(chosen.output)
+    writer = by_ending(chosen.output, WRITERS)
     flow = normviz.analyze("demo", text=DEMO_TEXT, pair=DEMO_PAIR)
     path = writer.write(flow, chosen.output, measure="weighted-norm", layer=2).resolve()
     if chosen.json:

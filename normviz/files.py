@@ -1,10 +1,15 @@
-"""Writing files whole or not at all."""
+"""Writing files whole or not at all; what a file is, by its ending."""
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
+
+from normviz.errors import UnknownName
+
+Kind = TypeVar("Kind")
 
 
 @contextmanager
@@ -22,6 +27,18 @@ def atomically(place: Path) -> Iterator[Path]:
         unfinished.replace(place)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def by_ending(output: str, kinds: Mapping[str, Kind]) -> Kind:
+    """What belongs to the ending of a file's name; other endings are refused."""
+    ending = Path(output).suffix.lower()
+    if ending not in kinds:
+        raise UnknownName(
+            f"{output!r} ends in {ending!r}.",
+            f"A file can be: {', '.join(kinds)}.",
+            "Give the output one of these endings.",
+        )
+    return kinds[ending]
 
 
 def _mask() -> int:

@@ -1,7 +1,11 @@
 """Small flows with known numbers, for tests of everything that shows a flow."""
 
-from collections.abc import Mapping, Sequence
+import json
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -116,6 +120,19 @@ def flow_of(
     stored = {name: Layers(array) for name, array in arrays.items()}
     held = Stream(stream, labels, labels, tuple(layers), heads, stored)
     return Flow({stream: held}, receipt([check(stream, layer) for layer in layers]))
+
+
+def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """A saved flow with its description changed."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    plain = json.loads(members["flow.json"])
+    change(plain)
+    members["flow.json"] = json.dumps(plain).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
 
 
 WEIGHTS_ONLY = from_arrays([[[[0.25, 0.75], [0.5, 0.5]]]], ["a", "b"])

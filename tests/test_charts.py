@@ -1,11 +1,10 @@
 """Charts that a flow carries: checked when made, kept in files, sent to the view."""
 
 import json
-import zipfile
 from dataclasses import replace
 
 import pytest
-from flows import chart, random_flow, two_streams
+from flows import chart, random_flow, rewritten, two_streams
 
 import normviz
 from normviz.charts import Chart, Series
@@ -40,19 +39,6 @@ def test_a_chart_of_the_same_title_gives_way_and_another_is_added():
 def test_charts_are_saved_with_their_flow(tmp_path):
     path = two_streams().with_chart(chart()).save(tmp_path / "a.normviz")
     assert normviz.load(path).charts == (chart(),)
-
-
-def rewritten(path, change):
-    """The file with another description."""
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    plain = json.loads(members["flow.json"])
-    change(plain)
-    members["flow.json"] = json.dumps(plain).encode()
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return path
 
 
 def test_files_from_before_there_were_charts_are_read(tmp_path):

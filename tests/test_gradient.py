@@ -12,7 +12,7 @@ from test_bad_input import quantised
 from normviz.analysis import analyze
 from normviz.catalog import ATTRIBUTIONS
 from normviz.errors import BadInput, UnknownName, UnsupportedModel
-from normviz.measures import soundness
+from normviz.measures import soundness, tangents
 from normviz.measures.slopes import Directions, Lengths, in_rows
 
 HIDDEN, GLOBAL, LOCAL = ATTRIBUTIONS
@@ -216,9 +216,7 @@ def test_the_spectral_norm_is_the_largest_singular_value():
 @pytest.mark.parametrize("name", architectures.ALL)
 def test_every_architecture_is_pushed_as_its_own_backward_pass_says(name):
     architecture = architectures.ALL[name]
-    flow = analyze(
-        architecture.build(), inputs=architecture.inputs(), measures=ATTRIBUTIONS, samples=3
-    )
+    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures=ATTRIBUTIONS)
     assert flow.receipt.ok, flow.receipt
     errors = [check.error for check in flow.receipt.slopes if check.error is not None]
     assert len(errors) == 2 * 2 * len(architecture.streams)
@@ -239,6 +237,22 @@ def test_a_chain_of_folded_layers_is_the_model_as_a_whole(name, monkeypatch):
         for measure in ATTRIBUTIONS:
             wanted = whole.stream(stream.name)[measure]
             np.testing.assert_allclose(stream[measure], wanted, rtol=1e-3, atol=1e-5)
+
+
+def test_layers_are_folded_only_where_much_is_pushed_and_up_to_the_last_one_wanted(
+    tiny, monkeypatch
+):
+    seen, real = [], tangents.folded
+
+    def noted(call, most):
+        seen.append(call)
+        return real(call, most)
+
+    monkeypatch.setattr(tangents, "folded", noted)
+    for how, count in (({"samples": 3}, 0), ({"layers": [0]}, 1), ({}, 2)):
+        seen.clear()
+        analyze(tiny("bert"), inputs=architectures.text_inputs(), measures=[HIDDEN], **how)
+        assert len(seen) == count
 
 
 def test_layers_that_meet_elsewhere_too_are_pushed_as_a_whole():

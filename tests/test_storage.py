@@ -1,12 +1,12 @@
 """Saved flows: whole, unchanged, and never trusted."""
 
-import json
 import os
 import zipfile
 
 import architectures
 import numpy as np
 import pytest
+from flows import rewritten
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,29 +92,15 @@ def test_foreign_files_are_refused(tmp_path):
         load(tmp_path)
 
 
-def rewritten(tmp_path, change):
-    """A saved flow with its description changed."""
-    path = small().save(tmp_path / "flow")
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    plain = json.loads(members["flow.json"])
-    change(plain)
-    members["flow.json"] = json.dumps(plain).encode()
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return path
-
-
 def test_a_newer_format_says_to_update(tmp_path):
-    path = rewritten(tmp_path, lambda plain: plain.update(version=99))
+    path = rewritten(small().save(tmp_path / "flow"), lambda plain: plain.update(version=99))
     with pytest.raises(BadFile, match="version 99") as error:
         load(path)
     assert "pip install --upgrade normviz" in error.value.do
 
 
 def test_another_format_is_named(tmp_path):
-    path = rewritten(tmp_path, lambda plain: plain.update(format="recipe"))
+    path = rewritten(small().save(tmp_path / "flow"), lambda plain: plain.update(format="recipe"))
     with pytest.raises(BadFile, match="'recipe'"):
         load(path)
 
@@ -126,7 +112,7 @@ def test_a_small_file_that_claims_much_is_refused_before_memory_is_asked_for(tmp
         tokens.update({key: value * 5000 for key, value in tokens.items() if key != "spellings"})
 
     with pytest.raises(BadFile, match="holds 16 bytes"):
-        load(rewritten(tmp_path, claim))
+        load(rewritten(small().save(tmp_path / "flow"), claim))
 
 
 def claiming(tmp_path, member, size):
@@ -170,7 +156,10 @@ def test_a_compressed_bomb_is_refused(tmp_path):
 
 
 def test_measures_from_the_future_are_refused(tmp_path):
-    path = rewritten(tmp_path, lambda p: p["streams"]["encoder"].update(measures=["telepathy"]))
+    path = rewritten(
+        small().save(tmp_path / "flow"),
+        lambda p: p["streams"]["encoder"].update(measures=["telepathy"]),
+    )
     with pytest.raises(BadFile, match="telepathy"):
         load(path)
 

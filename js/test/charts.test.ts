@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { chartCurves, chartLines, describeChart } from "../src/charts";
 import type { Chart, Choice } from "../src/model";
 import { contrast, PALETTES } from "../src/scales";
 import { profileView } from "../src/views/profile";
 import contract from "./contract.json";
 import { smallPane } from "./overviews";
+import { scoped } from "./scope";
 
 const [chart] = contract.charts as Chart[];
 
@@ -73,14 +74,7 @@ describe("a chart in words", () => {
 });
 
 describe("the panel of a chart in the profile", () => {
-  let scope: AbortController;
-  beforeEach(() => {
-    scope = new AbortController();
-  });
-  afterEach(() => {
-    scope.abort();
-    document.body.replaceChildren();
-  });
+  const scope = scoped();
 
   function shown(charts: Chart[] | null, changes: Partial<Choice> = {}) {
     const hand = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn(), tell: vi.fn() };

@@ -1,21 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Choice } from "../src/model";
 import { PALETTES } from "../src/scales";
 import { Tiles } from "../src/tiles";
 import { target } from "../src/views/board";
 import { gridView } from "../src/views/grid";
 import { smallPane } from "./overviews";
+import { scoped } from "./scope";
 
-let scope: AbortController;
-
-beforeEach(() => {
-  scope = new AbortController();
-});
-
-afterEach(() => {
-  scope.abort();
-  document.body.replaceChildren();
-});
+const scope = scoped();
 
 function shown(changes: Partial<Choice> = {}) {
   const hand = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn(), tell: vi.fn() };

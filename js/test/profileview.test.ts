@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { pointChart } from "../src/chartlayout";
 import type { Choice, Stream } from "../src/model";
 import { PALETTES } from "../src/scales";
@@ -6,17 +6,9 @@ import { type Scatter, scatterOf } from "../src/scatter";
 import { Tiles } from "../src/tiles";
 import { profileView } from "../src/views/profile";
 import { STREAM, smallPane } from "./overviews";
+import { scoped } from "./scope";
 
-let scope: AbortController;
-
-beforeEach(() => {
-  scope = new AbortController();
-});
-
-afterEach(() => {
-  scope.abort();
-  document.body.replaceChildren();
-});
+const scope = scoped();
 
 function shown(changes: Partial<Choice> = {}, stream: Stream = STREAM) {
   const hand = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn(), tell: vi.fn() };

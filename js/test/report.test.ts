@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { curveChart } from "../src/chartlayout";
 import { chartCurves, chartTable, describeChart } from "../src/charts";
 import { kindsOf } from "../src/kinds";
@@ -6,6 +6,7 @@ import { type Chart, FORMAT, type Report } from "../src/model";
 import { report } from "../src/report";
 import { PALETTES } from "../src/scales";
 import contract from "./contract.json";
+import { scoped } from "./scope";
 
 const [study] = contract.charts as Chart[];
 
@@ -93,13 +94,8 @@ test("the table of a chart has a row for every layer, and their mean", () => {
 });
 
 describe("a report", () => {
-  let scope: AbortController;
-  beforeEach(() => {
-    scope = new AbortController();
-  });
+  const scope = scoped();
   afterEach(() => {
-    scope.abort();
-    document.body.replaceChildren();
     vi.restoreAllMocks();
   });
 

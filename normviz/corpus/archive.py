@@ -35,7 +35,7 @@ def save(profile: Profile, path: str | Path, *, more: Mapping[str, Any] | None =
         held: dict[Any, Moments] = getattr(tally, part)
         names[part] = list(held)
         for number, moments in enumerate(held.values()):
-            arrays |= {f"{part}.{number}.{n}": a for n, a in moments.to_arrays().items()}
+            arrays |= {f"{part}.{number}.{n}": array for n, array in vars(moments).items()}
     names["relations"] = list(tally.relations)
     for number, relation in enumerate(tally.relations.values()):
         one, other = np.nonzero(relation.counts)

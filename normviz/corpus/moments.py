@@ -1,7 +1,6 @@
 """Counts, means and spreads that can be merged: any split of a corpus gives the same."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,12 +64,3 @@ class Moments:
         """Half the width of the 95% confidence interval of each mean."""
         half: Cells = CERTAINTY * self.deviation / np.sqrt(np.maximum(self.count, 1))
         return half
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The three arrays, for a file."""
-        return {"count": self.count, "mean": self.mean, "squares": self.squares}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "Moments":
-        """What `to_arrays` gave."""
-        return cls(arrays["count"], arrays["mean"], arrays["squares"])

@@ -41,7 +41,6 @@ class Job:
 class Outcome:
     """What came of some texts."""
 
-    numbers: tuple[int, ...]
     tally: Tally
     failures: tuple[Failure, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -76,8 +75,7 @@ def measured(job: Job, batch: Sequence[Item]) -> Outcome:
                     failures.append(failed(item, str(error) or type(error).__name__))
         for part in parts:
             tally = tally + part
-    numbers = tuple(item.number for item in batch)
-    return Outcome(numbers, tally, tuple(failures), facts)
+    return Outcome(tally, tuple(failures), facts)
 
 
 def _alike(items: Sequence[Item]) -> Iterator[list[Item]]:

@@ -82,7 +82,7 @@ class Sent:
         for item in batch:
             if item.number in self.again:
                 failure = failed(item, f"its worker was lost twice ({reason})")
-                yield [item], Outcome((item.number,), Tally(), (failure,))
+                yield [item], Outcome(Tally(), (failure,))
             else:
                 self.again.add(item.number)
                 self.send([item])

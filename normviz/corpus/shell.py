@@ -14,8 +14,7 @@ import normviz
 from normviz.catalog import DEFAULT
 from normviz.corpus.profile import Profile
 from normviz.corpus.sources import neighbours
-from normviz.errors import UnknownName
-from normviz.files import atomically
+from normviz.files import atomically, by_ending
 from normviz.packages import needed
 
 EXAMPLES = """examples:
@@ -59,7 +58,7 @@ def _count(text: str) -> int:
 
 def run(chosen: argparse.Namespace) -> int:
     """Profile what is in the files; 1 when some of the texts could not be measured."""
-    write = _writer(chosen.output)  # before the model is loaded, not after
+    write = by_ending(chosen.output, WRITERS)  # before the model is loaded, not after
     measures = "all" if chosen.measures == ["all"] else chosen.measures or DEFAULT
     texts = neighbours(chosen.files, chosen.column) if chosen.pairs else iter(chosen.files)
     with _workers(chosen.workers) as executor:
@@ -121,17 +120,6 @@ WRITERS: dict[str, Callable[[Any, Path], None]] = {
     ".csv": _table,
 }
 """What writes a file, by its ending; `.normviz` keeps the profile itself."""
-
-
-def _writer(output: str) -> Callable[[Any, Path], None]:
-    ending = Path(output).suffix.lower()
-    if ending not in WRITERS:
-        raise UnknownName(
-            f"{output!r} ends in {ending!r}.",
-            f"A file can be: {', '.join(WRITERS)}.",
-            "Give the output one of these endings.",
-        )
-    return WRITERS[ending]
 
 
 def _said(found: Profile, path: Path) -> str:

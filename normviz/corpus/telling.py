@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from normviz.agreement import distance_in_rows
-from normviz.catalog import MEASURES
+from normviz.catalog import MEASURES, read_of
 from normviz.corpus.kinds import Kinds
 from normviz.corpus.moments import Moments
 from normviz.corpus.relation import Occurrences, Relation
@@ -44,7 +44,7 @@ def tallied(
                 tally.shares[measure, name] = Moments.of(share[..., place])
         else:
             tally.means |= dict(_means(chosen, measure, names, members))
-    tally.means |= dict(_mixings(chosen, kinds))
+    tally.means |= dict(_mixings(chosen, named))
     if {"weight", "value-norm"} <= set(chosen.measures):
         tally.spreads["value-norm", "all"] = Moments.along(chosen["value-norm"])
         tally.relations = dict(_relations(chosen, named))
@@ -82,16 +82,21 @@ def _means(
         yield (measure, name), Moments.of(layers[..., place])
 
 
-def _mixings(stream: Stream, kinds: Kinds) -> Iterator[tuple[Key, Moments]]:
-    """Mixing ratios, averaged over the tokens of each kind and over all."""
-    named = np.array(kinds.of(stream.queries))
-    for reading in stream.readings:
-        if reading.startswith("mixing:"):
-            ratios = stream.readings[reading].joined().astype(np.float64)
-            for name in dict.fromkeys(named.tolist()):
-                mean = ratios[:, named == name].mean(axis=-1, keepdims=True)
-                yield (reading, name), Moments.of(mean)
-            yield (reading, "all"), Moments.of(ratios.mean(axis=-1, keepdims=True))
+def _mixings(stream: Stream, named: tuple[str, ...]) -> Iterator[tuple[Key, Moments]]:
+    """Mixing ratios, averaged over the tokens of each kind and over all.
+
+    Only a self-attention has any: its queries are its keys.
+    """
+    for reading in _mixing_readings(stream):
+        ratios = stream.readings[reading].joined().astype(np.float64)
+        for name in dict.fromkeys(named):
+            mean = ratios[:, np.array(named) == name].mean(axis=-1, keepdims=True)
+            yield (reading, name), Moments.of(mean)
+        yield (reading, "all"), Moments.of(ratios.mean(axis=-1, keepdims=True))
+
+
+def _mixing_readings(stream: Stream) -> list[str]:
+    return [name for name in stream.readings if read_of(name)[0] == "mixing"]
 
 
 def _apart(stream: Stream, layer: int) -> np.ndarray:
@@ -126,10 +131,9 @@ def _occurrences(stream: Stream) -> Iterator[tuple[str, Occurrences]]:
     weight = np.mean([stream.at("weight", layer).mean(axis=(0, 1)) for layer in stream.layers], 0)
     yield "weight", Occurrences.of(ids, weight)
     yield "value-norm", Occurrences.of(ids, stream["value-norm"].mean(axis=(0, 1)))
-    for reading in stream.readings:
-        if reading.startswith("mixing:"):
-            ratios = stream.readings[reading].joined().mean(axis=0)
-            yield reading, Occurrences.of(stream.queries.ids, ratios)
+    for reading in _mixing_readings(stream):
+        ratios = stream.readings[reading].joined().mean(axis=0)
+        yield reading, Occurrences.of(ids, ratios)
 
 
 def _compare(flow: Flow, stream: Stream, text: str, tally: Tally) -> None:
