@@ -1,0 +1,57 @@
+"""Links between the words of a sentence and of its translation; plain Python."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from normviz.errors import BadInput
+
+Link = tuple[int, int]
+"""A source word and a target word, both counted from 0."""
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What people say is aligned: surely, or possibly; what is sure is possible too."""
+
+    sure: frozenset[Link]
+    possible: frozenset[Link] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Take links from any iterable of pairs, and let what is sure be possible."""
+        sure, possible = linked(self.sure), linked(self.possible)
+        object.__setattr__(self, "sure", sure)
+        object.__setattr__(self, "possible", sure | possible)
+
+    def swapped(self) -> "Gold":
+        """The same read from the other side: the target is the source."""
+        return Gold(swapped(self.sure), swapped(self.possible))
+
+
+def swapped(links: Iterable[Link]) -> frozenset[Link]:
+    """Links read from the other side."""
+    return frozenset((target, source) for source, target in links)
+
+
+def linked(pairs: Iterable[Any]) -> frozenset[Link]:
+    """Pairs of whole numbers as links, or an error that names the first that is none."""
+    found = set()
+    for pair in pairs:
+        if not _is_link(pair):
+            raise BadInput(
+                f"{pair!r} is given as a link.",
+                "A pair of whole numbers from 0 on is wanted: a source word and a target word.",
+                "Write (0, 2), or give lines of a file such as '0-2 1-1'.",
+            )
+        source, target = pair
+        found.add((int(source), int(target)))
+    return frozenset(found)
+
+
+def _is_link(pair: Any) -> bool:
+    """Whether this is a pair of whole numbers that count from 0."""
+    try:
+        source, target = pair
+        return int(source) == source >= 0 and int(target) == target >= 0
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,83 @@
+"""Words as an alignment counts them: those of the tokenizer, or those that somebody else cut."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from normviz.counterparts import both_ways
+from normviz.errors import BadInput
+from normviz.tokens import Tokens
+
+Words = str | Iterable[str]
+"""Words in a row, or in one string with spaces between them."""
+
+
+def listed(words: Words) -> tuple[str, ...]:
+    """Words one by one; a string is cut at its spaces."""
+    return tuple(words.split()) if isinstance(words, str) else tuple(words)
+
+
+def numbered(tokens: Tokens) -> tuple[int | None, ...]:
+    """For each token the number of its word, counted from 0 without special tokens."""
+    own = [n for n, word in enumerate(tokens.words) if not tokens.special[n]]
+    order = {word: place for place, word in enumerate(dict.fromkeys(tokens.words[n] for n in own))}
+    return tuple(
+        None if special else order[word]
+        for word, special in zip(tokens.words, tokens.special, strict=True)
+    )
+
+
+def regrouped(tokens: Tokens, words: Words) -> Tokens:
+    """The same tokens as pieces of these words.
+
+    Tokens and words are matched by their characters, so that it does not matter where a tokenizer
+    sees words; a token that lies in two words goes to the one that has more of it. What is in none
+    of them, such as the prompt before a text, counts as special from here on.
+    """
+    wanted = listed(words)
+    place = _places(tokens, wanted)
+    missing = [word for number, word in enumerate(wanted) if number not in place]
+    if missing:
+        raise BadInput(
+            f"The word {missing[0]!r} has no token of its own in {' '.join(tokens)!r}.",
+            "Every word must be made of at least one token.",
+            "Give the words of the text that was analysed, as the tokenizer can tell them apart.",
+        )
+    return _renumbered(tokens, place, wanted)
+
+
+def _places(tokens: Tokens, words: Sequence[str]) -> list[int | None]:
+    """For each token the word it is a piece of, in rising order; None where there is none."""
+    found = both_ways(tokens, Tokens.plain(words))["there"]
+    place: list[int | None] = [
+        None if special else word for word, special in zip(found, tokens.special, strict=True)
+    ]
+    held = [n for n, word in enumerate(place) if word is not None]
+    for before, after in zip(held, held[1:], strict=False):
+        for between in range(before + 1, after):
+            # A token without a letter in common, such as an unknown one, goes where it stands.
+            if not tokens.special[between]:
+                place[between] = place[before]
+    return place
+
+
+def _renumbered(tokens: Tokens, place: Sequence[int | None], words: Sequence[str]) -> Tokens:
+    """The tokens with new words, those outside each a special word of its own."""
+    numbers: list[int] = []
+    spellings: list[str] = []
+    last: int | None = None
+    for piece, word in zip(tokens.pieces, place, strict=True):
+        if word is None or word != last or not numbers:
+            spellings.append(piece if word is None else words[word])
+        numbers.append(len(spellings) - 1)
+        last = word
+    special = tuple(word is None for word in place)
+    return replace(
+        tokens,
+        special=special,
+        words=tuple(numbers),
+        categories=tuple(
+            kind if not out or kind != "other" else "special"
+            for kind, out in zip(tokens.categories, special, strict=True)
+        ),
+        spellings=tuple(spellings),
+    )
