@@ -52,6 +52,6 @@ def _is_link(pair: Any) -> bool:
     """Whether this is a pair of whole numbers that count from 0."""
     try:
         source, target = pair
-        return int(source) == source >= 0 and int(target) == target >= 0
+        return all(int(number) == number >= 0 for number in (source, target))
     except (TypeError, ValueError):
         return False
