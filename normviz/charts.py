@@ -6,9 +6,12 @@ Plain Python: a chart is made once, by whoever knows the numbers, and drawn by t
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from normviz.errors import BadArrays
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,12 @@ class Chart:
     def to_dict(self) -> dict[str, Any]:
         """The chart in words and numbers that JSON can hold."""
         return asdict(self)
+
+    def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
+        """Draw the curves on matplotlib axes, new ones where none are given (`width_cm` wide)."""
+        from normviz.figures.curves import plot
+
+        return plot(self, ax, **options)
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Chart":

@@ -96,3 +96,26 @@ def test_with_a_unit_numbers_may_be_of_any_size(tmp_path):
 def test_what_cannot_be_drawn_is_refused(made, message):
     with pytest.raises(BadArrays, match=message):
         made()
+
+
+def test_a_chart_is_drawn_on_axes_with_its_own_numbers():
+    drawn = replace(
+        chart(),
+        layers=(0, 2),
+        series=(
+            Series("a", (0.1, 0.2), group="one", low=(0.0, 0.1), high=(0.2, 0.3)),
+            Series("b", (0.3, 0.4), group="one", dashed=True),
+            Series("c", (0.5, 0.6)),
+            Series("chance", (0.05, 0.05), faint=True),
+        ),
+    )
+    axes = drawn.plot(width_cm=17)
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    assert lines["a"].get_xydata().tolist() == [[0, 0.1], [2, 0.2]]
+    assert lines["a"].get_color() == lines["b"].get_color() != lines["c"].get_color()
+    assert (lines["a"].get_linestyle(), lines["b"].get_linestyle()) == ("-", "--")
+    assert lines["chance"].get_marker() == "None"
+    assert len(axes.collections) == 1
+    assert axes.get_title(loc="left") == drawn.title
+    assert axes.figure.get_figwidth() == pytest.approx(17 / 2.54)
+    assert drawn.plot(axes) is axes

@@ -204,6 +204,7 @@ def test_charts_hold_the_rates_and_say_who_is_ahead():
     assert rates["α layer"] == pytest.approx((0.4, 0.5))
     assert rates["‖αf(x)‖ best head"] == pytest.approx((0.5, 0.1))
     assert "better than α in 2 of 2 layers" in with_input.finding
+    assert with_input.finding.endswith("at ρ = −0.40.")
     assert nowhere.finding.startswith("Tokens that are no words have 50% of the weight, and 25%")
 
 

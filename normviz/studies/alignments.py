@@ -216,7 +216,8 @@ class Alignments(Shown):
             series=tuple(series),
             finding=f"With {setting}, ‖αf(x)‖ aligns better than α in {ahead} of "
             f"{len(self.layers)} layers; the best layer has {100 * best[1].aer:.1f}% by ‖αf(x)‖ "
-            f"and {100 * best[0].aer:.1f}% by α.",
+            f"and {100 * best[0].aer:.1f}% by α. Over heads, AER goes with the mean ‖αf(x)‖ at "
+            f"ρ = {self.correlation(setting)['spearman']:+.2f}.".replace("-", "−"),
         )
 
     def _nowhere(self) -> Chart:
