@@ -15,6 +15,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from normviz.agreement import agreement
+from normviz.alignment.aligning import Alignment, align
+from normviz.alignment.links import Gold
+from normviz.alignment.scores import aer
+from normviz.alignment.symmetry import symmetrise
 from normviz.arrays import from_arrays
 from normviz.catalog import MEASURES
 from normviz.context import context
@@ -36,10 +40,14 @@ if TYPE_CHECKING:
 __version__ = version("normviz")
 __all__ = [
     "MEASURES",
+    "Alignment",
     "Flow",
+    "Gold",
     "NormvizError",
     "Tokens",
+    "aer",
     "agreement",
+    "align",
     "analyze",
     "analyze_many",
     "attention_flow",
@@ -52,6 +60,7 @@ __all__ = [
     "profile",
     "rollout",
     "studies",
+    "symmetrise",
     "to_html",
 ]
 

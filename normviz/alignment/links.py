@@ -10,18 +10,17 @@ Link = tuple[int, int]
 """A source word and a target word, both counted from 0."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Gold:
     """What people say is aligned: surely, or possibly; what is sure is possible too."""
 
     sure: frozenset[Link]
-    possible: frozenset[Link] = frozenset()
+    possible: frozenset[Link]
 
-    def __post_init__(self) -> None:
-        """Take links from any iterable of pairs, and let what is sure be possible."""
-        sure, possible = linked(self.sure), linked(self.possible)
-        object.__setattr__(self, "sure", sure)
-        object.__setattr__(self, "possible", sure | possible)
+    def __init__(self, sure: Iterable[Any], possible: Iterable[Any] = ()) -> None:
+        """Take links from any iterables of pairs."""
+        object.__setattr__(self, "sure", linked(sure))
+        object.__setattr__(self, "possible", self.sure | linked(possible))
 
     def swapped(self) -> "Gold":
         """The same read from the other side: the target is the source."""
@@ -52,6 +51,6 @@ def _is_link(pair: Any) -> bool:
     """Whether this is a pair of whole numbers that count from 0."""
     try:
         source, target = pair
-        return int(source) == source >= 0 and int(target) == target >= 0
+        return all(int(number) == number >= 0 for number in (source, target))
     except (TypeError, ValueError):
         return False

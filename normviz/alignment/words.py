@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from normviz.counterparts import both_ways
 from normviz.errors import BadInput
@@ -26,15 +27,16 @@ def numbered(tokens: Tokens) -> tuple[int | None, ...]:
     )
 
 
-def regrouped(tokens: Tokens, words: Words) -> Tokens:
+def regrouped(tokens: Tokens, words: Words, prefix: str = "") -> Tokens:
     """The same tokens as pieces of these words.
 
     Tokens and words are matched by their characters, so that it does not matter where a tokenizer
     sees words; a token that lies in two words goes to the one that has more of it. What is in none
-    of them, such as the prompt before a text, counts as special from here on.
+    of them, such as the prefix that stands before a text, counts as special from here on.
     """
-    wanted = listed(words)
-    place = _places(tokens, wanted)
+    before, wanted = listed(prefix), listed(words)
+    every = _places(tokens, (*before, *wanted))
+    place = [None if n is None or n < len(before) else n - len(before) for n in every]
     missing = [word for number, word in enumerate(wanted) if number not in place]
     if missing:
         raise BadInput(
@@ -52,7 +54,7 @@ def _places(tokens: Tokens, words: Sequence[str]) -> list[int | None]:
         None if special else word for word, special in zip(found, tokens.special, strict=True)
     ]
     held = [n for n, word in enumerate(place) if word is not None]
-    for before, after in zip(held, held[1:], strict=False):
+    for before, after in pairwise(held):
         for between in range(before + 1, after):
             # A token without a letter in common, such as an unknown one, goes where it stands.
             if not tokens.special[between]:

@@ -35,9 +35,9 @@ class Recipe:
     dropout: float = 0.1
     smoothing: float = 0.1
     rate: float = 1e-3
-    warmup: int = 1000
+    warmup: int = 800
     epochs: int = 12
-    tokens: int = 2000
+    tokens: int = 3000
     """How many tokens of either side a batch may hold, padding included."""
     precision: str = "float32"
     """What products are computed in; `bfloat16` is quicker on processors that have it."""
