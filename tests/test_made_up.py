@@ -9,18 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 sys.path.append(str(Path(__file__).parent.parent / "notebooks" / "training"))
 
 import made_up
 
+SPOKEN = made_up.language(0)
 seeds = st.integers(0, 2**32)
+unhurried = settings(max_examples=50, deadline=None)
 
 
 def sentence_of(seed):
-    return made_up.sentence(made_up.language(0), random.Random(seed))
+    return made_up.sentence(SPOKEN, random.Random(seed))
 
 
 def unions(gold):
@@ -37,7 +39,7 @@ def unions(gold):
 @pytest.fixture(scope="module")
 def dictionary():
     found = defaultdict(set)
-    for entries in made_up.language(0).entries.values():
+    for entries in SPOKEN.entries.values():
         for entry in entries:
             found[entry.source] |= set(entry.forms)
     return found
@@ -49,6 +51,7 @@ def sentences():
     return learnt + held_out
 
 
+@unhurried
 @given(seeds)
 def test_every_link_is_inside_its_sentences(seed):
     said = sentence_of(seed)
@@ -58,13 +61,13 @@ def test_every_link_is_inside_its_sentences(seed):
         assert target < len(said.target.split())
 
 
+@unhurried
 @given(seeds)
 def test_source_sentences_have_4_to_14_words(seed):
     assert 4 <= len(sentence_of(seed).source.split()) <= 14
 
 
 def test_the_dictionary_applied_along_the_links_gives_the_target(sentences, dictionary):
-    spoken = made_up.language(0)
     for said in sentences:
         source, target = said.source.split(), said.target.split()
         written = [None] * len(target)
@@ -75,11 +78,11 @@ def test_the_dictionary_applied_along_the_links_gives_the_target(sentences, dict
                 assert written[place] is None
                 written[place] = word
         rest = {word for word, own in zip(target, written, strict=True) if own is None}
-        assert rest <= {spoken.mark, *spoken.articles}
+        assert rest <= {SPOKEN.mark, *SPOKEN.articles}
 
 
 def test_words_without_a_link_are_those_that_become_nothing(sentences):
-    entries = made_up.language(0).entries.values()
+    entries = SPOKEN.entries.values()
     fillers = {entry.source[0] for kind in entries for entry in kind if not any(entry.forms)}
     for said in sentences:
         linked = {source for source, _ in said.gold.possible}
@@ -89,22 +92,21 @@ def test_words_without_a_link_are_those_that_become_nothing(sentences):
 
 
 def test_inserted_words_have_no_sure_link_and_articles_a_possible_one_to_their_noun(sentences):
-    spoken = made_up.language(0)
-    genders = {noun.source[0]: noun.gender for noun in spoken.entries["noun"]}
+    genders = {noun.source[0]: noun.gender for noun in SPOKEN.entries["noun"]}
     for said in sentences:
         sure = {target for _, target in said.gold.sure}
         nouns = {target: source for source, target in said.gold.possible - said.gold.sure}
         for place, word in enumerate(said.target.split()):
-            assert (place in sure) != (word in {spoken.mark, *spoken.articles})
-            assert (place in nouns) == (word in spoken.articles)
+            assert (place in sure) != (word in {SPOKEN.mark, *SPOKEN.articles})
+            assert (place in nouns) == (word in SPOKEN.articles)
             if place in nouns:
                 noun = said.source.split()[nouns[place]]
-                assert word == spoken.articles[genders[noun]]
+                assert word == SPOKEN.articles[genders[noun]]
 
 
 def test_a_noun_decides_between_two_translations_of_its_adjectives(sentences):
-    forms = {entry.source[0]: entry.forms for entry in made_up.language(0).entries["adjective"]}
-    genders = {noun.source[0]: noun.gender for noun in made_up.language(0).entries["noun"]}
+    forms = {entry.source[0]: entry.forms for entry in SPOKEN.entries["adjective"]}
+    genders = {noun.source[0]: noun.gender for noun in SPOKEN.entries["noun"]}
     seen = Counter()
     for said in sentences:
         source, target = said.source.split(), said.target.split()
@@ -137,22 +139,22 @@ def test_all_that_makes_alignment_hard_occurs(sentences):
 
 def test_frequencies_fall_with_the_rank(sentences):
     counts = Counter(word for said in sentences for word in said.source.split())
-    nouns = [counts[noun.source[0]] for noun in made_up.language(0).entries["noun"]]
+    nouns = [counts[noun.source[0]] for noun in SPOKEN.entries["noun"]]
     assert sum(nouns[:10]) > sum(nouns[10:30]) > sum(nouns[70:]) > 0
 
 
 def test_no_word_is_in_both_languages_or_stands_for_two_things():
-    spoken = made_up.language(0)
-    entries = [entry for kind in spoken.entries.values() for entry in kind]
+    entries = [entry for kind in SPOKEN.entries.values() for entry in kind]
     source = [entry.source[0] for entry in entries]
     target = [word for entry in entries for form in set(entry.forms) for word in form]
-    target += [spoken.mark, *spoken.articles]
+    target += [SPOKEN.mark, *SPOKEN.articles]
     assert len(set(source)) == len(source)
     assert len(set(target)) == len(target)
     assert not set(source) & set(target)
     assert all(re.fullmatch("([a-z][aeiouy])+", word) for word in source + target)
 
 
+@unhurried
 @given(seeds)
 def test_a_seed_gives_the_same_corpus_and_another_seed_another(seed):
     assert made_up.corpus(seed, 3, 2) == made_up.corpus(seed, 3, 2)
