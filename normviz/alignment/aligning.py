@@ -124,6 +124,7 @@ def align(
     setting: str = "input",
     source: Words | None = None,
     target: Words | None = None,
+    prefix: str = "",
 ) -> Alignment:
     """Word links from the cross-attention of a flow, as Kobayashi et al. 2020 draw them.
 
@@ -149,6 +150,8 @@ def align(
     source, target
         The words to link, in one string with spaces between them or one by one; by default those
         of the tokenizer. Tokens outside the source words, such as a prompt, are no words to link.
+    prefix
+        What stood before the source words, where they are given: T5's prompt, for instance.
 
     Returns
     -------
@@ -156,7 +159,7 @@ def align(
         `.links`, `.soft` shares, and `str()` for a line in Pharaoh's format.
     """
     stream = flow.cross
-    grouping = grouped(stream, setting, source, target)
+    grouping = grouped(stream, setting, source, target, prefix)
     layers = stream.layers if layer is None else (layer,)
     values = np.mean([_values(stream, measure, one, heads) for one in layers], axis=0)
     matrix = grouping.matrix(values.astype(np.float64))
