@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import normviz
 from normviz.alignment import shell as aligning
@@ -50,18 +51,13 @@ def parser_for(runs: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
     view.add_argument("flow", metavar="FILE.normviz", help="a file written by flow.save")
     _picture_options(view)
     view.set_defaults(run=runs["view"])
-    profile = commands.add_parser(
-        "profile", help="run a model over a whole corpus and write what it does on average",
-        epilog=shell.EXAMPLES, formatter_class=style,
-    )  # fmt: skip
-    shell.add_options(profile)
-    profile.set_defaults(run=runs["profile"])
-    align = commands.add_parser(
-        "align", help="align the words of translations, and judge the links",
-        epilog=aligning.EXAMPLES, formatter_class=style,
-    )  # fmt: skip
-    aligning.add_options(align)
-    align.set_defaults(run=runs["align"])
+    for name, room, about in (
+        ("profile", shell, "run a model over a whole corpus and write what it does on average"),
+        ("align", aligning, "align the words of translations, and judge the links"),
+    ):
+        command = commands.add_parser(name, help=about, epilog=room.EXAMPLES, formatter_class=style)
+        room.add_options(command)
+        command.set_defaults(run=runs[name])
     check = commands.add_parser(
         "check",
         help="run a model once and print whether its parts add up to its own output",
@@ -71,12 +67,16 @@ def parser_for(runs: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
     check.add_argument("--tokenizer", help="the tokenizer's name or folder, where it is another")
     check.add_argument("--json", action="store_true", help="print JSON for a script")
     check.set_defaults(run=runs["check"])
+    _demo_options(commands, runs["demo"])
+    return parser
+
+
+def _demo_options(commands: Any, run: Callable[[argparse.Namespace], int]) -> None:
     demo = commands.add_parser("demo", help="the finding of Kobayashi et al. 2020 on a real model")
     demo.add_argument("-o", "--output", default="demo.html", help="where to write the picture")
     demo.add_argument("--open", action="store_true", help="open it where there is a display")
     demo.add_argument("--json", action="store_true", help="print JSON for a script")
-    demo.set_defaults(run=runs["demo"])
-    return parser
+    demo.set_defaults(run=run)
 
 
 def _show_options(show: argparse.ArgumentParser) -> None:

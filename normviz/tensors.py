@@ -19,8 +19,8 @@ ModelVectors = Float[Tensor, "batch query model"]
 Gram = Float[Tensor, "head another batch key"]
 """The inner products of the heads' f(x) at each key; made by `measures.attention`."""
 
-Real = Bool[Tensor, "batch position"]
-"""Which positions hold a token and not padding; made by `inputs`."""
+Real = Bool[Tensor, "batch _position"]
+"""Which positions of a side hold a token and not padding; made by `inputs`."""
 
 
 def at_least_single(tensor: Tensor) -> Tensor:

@@ -66,12 +66,12 @@ def _sentences(chosen: argparse.Namespace) -> list[tuple[tuple[str, ...], tuple[
         )
     if not two:
         return pairs_of(chosen.pairs)
-    sides = [
-        path.read_text(encoding="utf-8").splitlines() for path in (chosen.source, chosen.target)
-    ]
+    files = (chosen.source, chosen.target)
+    sides = [path.read_text(encoding="utf-8").splitlines() for path in files]
     if len(sides[0]) != len(sides[1]):
+        counts = [f"{path.name} has {len(side)}" for path, side in zip(files, sides, strict=True)]
         raise BadInput(
-            f"{chosen.source.name} has {len(sides[0])} lines, {chosen.target.name} {len(sides[1])}.",
+            f"Of lines, {' and '.join(counts)}.",
             "Each line of one file must be the translation of the same line of the other.",
             "Give files of as many lines; an empty one where there is nothing.",
         )

@@ -1,0 +1,89 @@
+"""Tiny translation models with tokenizers of their own kind, for tests of alignment."""
+
+from functools import cache
+from string import ascii_lowercase
+from typing import Any
+
+import torch
+import transformers
+
+PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", *ascii_lowercase, ".", ":", "os", "▁l"]
+SIZES = {
+    "vocab_size": 256,
+    "d_model": 16,
+    "encoder_layers": 1,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 24,
+    "decoder_ffn_dim": 24,
+    "max_position_embeddings": 48,
+    "init_std": 0.5,
+    "bos_token_id": 0,
+    "pad_token_id": 1,
+    "eos_token_id": 2,
+    "decoder_start_token_id": 2,
+    "forced_eos_token_id": None,
+}
+T5_SIZES = {
+    "vocab_size": 256,
+    "d_model": 16,
+    "d_kv": 8,
+    "d_ff": 24,
+    "num_layers": 1,
+    "num_decoder_layers": 2,
+    "num_heads": 2,
+    "pad_token_id": 0,
+    "eos_token_id": 1,
+    "decoder_start_token_id": 0,
+}
+
+
+def _scored(pieces: list[str], special: int) -> list[tuple[str, float]]:
+    return [(piece, 0.0 if at < special else -float(at)) for at, piece in enumerate(pieces)]
+
+
+def _plain() -> Any:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+
+    tokenizer = Tokenizer(models.Unigram(_scored(PIECES, 4), unk_id=3))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        "$A </s>", special_tokens=[("</s>", 2)]
+    )
+    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+
+
+def _mbart() -> Any:
+    return transformers.MBartTokenizer(vocab=_scored(PIECES, 4), src_lang="es_XX", tgt_lang="en_XX")
+
+
+def _nllb() -> Any:
+    vocabulary = {piece: at for at, piece in enumerate(PIECES)}
+    merges = [("▁", "l"), ("o", "s")]
+    languages = {"src_lang": "spa_Latn", "tgt_lang": "eng_Latn"}
+    return transformers.NllbTokenizer(vocab=vocabulary, merges=merges, **languages)
+
+
+def _t5() -> Any:
+    pieces = ["<pad>", "</s>", "<unk>", *PIECES[4:]]
+    return transformers.T5Tokenizer(vocab=_scored(pieces, 3), extra_ids=0)
+
+
+KINDS = {
+    "marian": (transformers.MarianMTModel, SIZES, _plain),
+    "bart": (transformers.BartForConditionalGeneration, SIZES, _plain),
+    "mbart": (transformers.MBartForConditionalGeneration, SIZES, _mbart),
+    "m2m_100": (transformers.M2M100ForConditionalGeneration, SIZES, _nllb),
+    "t5": (transformers.T5ForConditionalGeneration, T5_SIZES, _t5),
+}
+
+
+@cache
+def translator(kind: str) -> tuple[Any, Any]:
+    """A random model of this kind and its tokenizer; made once."""
+    model, sizes, tokenizer = KINDS[kind]
+    torch.manual_seed(0)
+    return model(model.config_class(**sizes)).eval(), tokenizer()
