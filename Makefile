@@ -59,6 +59,8 @@ bench: $(VENV)/.test-ready  ## the benchmarks, as ratios measured in one run
 	$(RUN)/python benchmarks/gradient.py
 	$(RUN)/python benchmarks/view.py
 	$(RUN)/python benchmarks/snapshot.py
+	@# The longest: five small translators are trained, some 20 minutes on two cores.
+	$(RUN)/python benchmarks/alignment.py
 
 screenshots: $(VENV)/.test-ready  ## every view, light and dark, at 8, 40 and 200 tokens
 	cd tests && ../$(RUN)/python screenshots.py ../screenshots

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 
@@ -66,6 +68,42 @@ def test_the_finding_over_a_corpus_runs_on_a_small_text(tmp_path):
     assert kept["demo"].keys() == found["demo"].keys()
     assert kept["demo"]["segments"] >= 992
     assert output.with_suffix(".svg").read_text().startswith("<?xml")
+
+
+def test_error_rates_of_alignment_run_on_a_few_sentences_and_keep_what_was_kept(tmp_path):
+    output = tmp_path / "alignment.json"
+    output.write_text('{"another model": {}}')
+    command = [sys.executable, "-W", "ignore", BENCHMARKS / "alignment.py", "--output", output]
+    few = ["--seeds", "2", "--epochs", "1", "--sentences", "20"]
+    done = subprocess.run([*command, *few], capture_output=True, text=True, check=True)
+    assert "| seed 1 |" in done.stdout
+    kept = json.loads(output.read_text())
+    assert kept.keys() == {"another model", "made-up"}
+    found = kept["made-up"]
+    for setting in ("input", "output"):
+        rates = [found["runs"][seed]["aer"][setting]["weight"]["layer 2"] for seed in "01"]
+        told = found["summary"][setting]["layer 2"]["weight"]["mean"]
+        assert told == pytest.approx(sum(rates) / 2, abs=1e-5)
+    assert 0 < found["yardsticks"]["all right, one for each target word"] < 0.1
+    assert output.with_suffix(".svg").read_text().startswith("<?xml")
+
+
+def test_error_rates_of_alignment_run_on_a_model_with_links_of_people(tmp_path):
+    sys.path.append(str(BENCHMARKS.parent / "notebooks" / "training"))
+    from marian import Recipe, model_of, save, tokenizer_of
+
+    pairs, gold, output = (tmp_path / name for name in ("pairs", "gold", "alignment.json"))
+    pairs.write_text("el gato ||| the cat\nun perro ||| a dog\n")
+    gold.write_text("1p1 2-2\n1-1 2-2\n")
+    tokenizer = tokenizer_of([("el gato un perro", "the cat a dog")] * 2, 40)
+    recipe = Recipe(width=16, inner=16, heads=2, encoder_layers=1, decoder_layers=2)
+    save(model_of(recipe, tokenizer), tokenizer, tmp_path / "es-en")
+    command = [sys.executable, "-W", "ignore", BENCHMARKS / "alignment.py", "--output", output]
+    given = ["--model", tmp_path / "es-en", "--pairs", pairs, "--gold", gold]
+    subprocess.run([*command, *given], capture_output=True, text=True, check=True)
+    (run,) = json.loads(output.read_text())["es-en"]["runs"].values()
+    assert run["pairs"] == 2
+    assert set(run["aer"]["output"]["weighted-norm"]) >= {"layer 0", "layer 1", "best head"}
 
 
 def test_the_benchmark_of_gradients_runs_on_a_small_text():
