@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint test-python test-js test-oldest lab bench screenshots fix bundle clean
+.PHONY: help demo test lint test-python test-js test-oldest lab bench bench-alignment screenshots fix bundle clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -59,8 +59,11 @@ bench: $(VENV)/.test-ready  ## the benchmarks, as ratios measured in one run
 	$(RUN)/python benchmarks/gradient.py
 	$(RUN)/python benchmarks/view.py
 	$(RUN)/python benchmarks/snapshot.py
-	@# The longest: five small translators are trained, some 20 minutes on two cores.
+
+bench-alignment: $(VENV)/.test-ready  ## train five small translators and judge their links: some 20 minutes
 	$(RUN)/python benchmarks/alignment.py
+	$(RUN)/python benchmarks/alignment.py --model notebooks/models/es-en \
+	  --pairs notebooks/data/es-en.src-tgt --gold notebooks/data/es-en.gold
 
 screenshots: $(VENV)/.test-ready  ## every view, light and dark, at 8, 40 and 200 tokens
 	cd tests && ../$(RUN)/python screenshots.py ../screenshots
