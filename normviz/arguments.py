@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 
 import normviz
+from normviz.alignment.aligning import SETTINGS
 from normviz.choice import COLOURS, SCALES, SPECIALS, THEMES, VIEWS
 from normviz.coding import PRECISIONS
 from normviz.corpus import shell
@@ -110,6 +111,7 @@ def _picture_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--special", choices=SPECIALS)
     parser.add_argument("--threshold", type=float)
     parser.add_argument("--colour", choices=COLOURS, help="of the grid: how far two measures agree")
+    parser.add_argument("--setting", choices=SETTINGS, help="of an alignment: whose row counts")
     parser.add_argument("--theme", choices=THEMES)
     parser.add_argument("--precision", choices=PRECISIONS, help="of the numbers in a page")
     for name, about in (

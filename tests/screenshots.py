@@ -14,11 +14,11 @@ from typing import Any
 
 import transformers
 from browser import chromium, opening
-from flows import chart
+from flows import VIEWS_OF_A_TEXT, chart
 from playwright.sync_api import Page
 
 import normviz
-from normviz.choice import COLOURS, VIEWS
+from normviz.choice import COLOURS
 from normviz.flow import Flow
 
 TEXT = (
@@ -40,7 +40,7 @@ def text_of(tokens: int, tokenizer: Any) -> str:
 def scenes(flow: Flow, other: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every view with a token pinned and without, and what can stand side by side."""
     middle = len(flow.tokens) // 2
-    for view in VIEWS:
+    for view in VIEWS_OF_A_TEXT:
         yield view, {"view": view, "layer": 2}
         yield f"{view}-pinned", {"view": view, "layer": 2, "token": middle}
     yield "compare", {"measure": "weight", "compare": "weighted-norm", "layer": 2, "token": middle}

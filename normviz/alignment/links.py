@@ -1,6 +1,6 @@
 """Links between the words of a sentence and of its translation; plain Python."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,16 @@ class Gold:
         sure, possible = linked(self.sure), linked(self.possible)
         object.__setattr__(self, "sure", sure)
         object.__setattr__(self, "possible", sure | possible)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Gold":
+        """Links as JSON held them; what is sure is possible too."""
+        return cls(linked(plain["sure"]), linked(plain.get("possible", ())))
+
+    def to_dict(self) -> dict[str, list[list[int]]]:
+        """The links as JSON can hold them, in order; what is possible without what is sure."""
+        kinds = {"sure": self.sure, "possible": self.possible - self.sure}
+        return {kind: [list(link) for link in sorted(links)] for kind, links in kinds.items()}
 
     def swapped(self) -> "Gold":
         """The same read from the other side: the target is the source."""
@@ -53,5 +63,5 @@ def _is_link(pair: Any) -> bool:
     try:
         source, target = pair
         return all(int(number) == number >= 0 for number in (source, target))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False

@@ -2,7 +2,7 @@
 
 import type { Edge } from "../cells";
 import { element, visible } from "../dom";
-import { fontFor, labelled } from "../port";
+import { emsOf, fontFor, labelled } from "../port";
 import { pointing } from "./tokens";
 import type { Hand } from "./view";
 
@@ -61,12 +61,4 @@ function labelOf({ labels, special, pieces, side }: Edge, line: number): HTMLEle
 export function lengthOf({ labels }: Edge, font: number, least: number, most: number): number {
   const ems = labels.reduce((longest, label) => Math.max(longest, emsOf(visible(label))), 0);
   return Math.round(Math.min(most, Math.max(least, ems * font + 10)));
-}
-
-/** The width of a text, in units of its size: wide scripts are twice as wide. */
-function emsOf(text: string): number {
-  return [...text].reduce(
-    (sum, letter) => sum + ((letter.codePointAt(0) ?? 0) > 0x2e80 ? 1 : 0.6),
-    0,
-  );
 }
