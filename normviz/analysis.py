@@ -1,7 +1,7 @@
 """The story in one function: a model and a text in, a flow out."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any
 
 import torch
@@ -132,6 +132,7 @@ def analyze_many(
     tokenizer: Any = None,
     texts: Iterable[str] = (),
     *,
+    targets: Iterable[str] | None = None,
     batch_size: int = 8,
     measures: str | Iterable[str] = DEFAULT,
     layers: Collection[int] | None = None,
@@ -146,15 +147,46 @@ def analyze_many(
     """Analyse texts in padded batches; yields one flow for each, in order, padding dropped.
 
     Takes what `analyze` takes (`slope` is what it says of gradients); `texts` may be any iterable,
-    and is read as the flows are asked for. Above attention, texts are run one by one.
+    and is read as the flows are asked for. An encoder–decoder gets as many `targets`, a translation
+    of each text. Above attention, texts are run one by one.
     """
     options = Options.asked(measures, layers, heads, memory, biases, effective=effective, **slope)
     loaded = resolve(model, tokenizer, dtype=dtype)
-    waiting = iter(texts)
+    waiting = _with_targets(loaded, texts, targets)
     while batch := list(islice(waiting, 1 if options.one_by_one else batch_size)):
-        prepared = room.from_texts(loaded.model, loaded.tokenizer, batch, truncate=truncate)
-        for flow, text in zip(flows(loaded, prepared, options), batch, strict=True):
-            yield Flow(flow.streams, flow.receipt, text)
+        said = [text for text, _ in batch]
+        prepared = room.from_texts(loaded.model, loaded.tokenizer, said, truncate=truncate)
+        if targets is not None:
+            prepared = translated(prepared, [target for _, target in batch])
+        for flow, (text, target) in zip(flows(loaded, prepared, options), batch, strict=True):
+            yield Flow(flow.streams, flow.receipt, f"{text} → {target}" if target else text)
+
+
+def _with_targets(
+    loaded: Loaded, texts: Iterable[str], targets: Iterable[str] | None
+) -> Iterator[tuple[str, str]]:
+    """Each text with its target, or with an empty one where there are to be none."""
+    if has_encoder(loaded.model) != (targets is not None):
+        said = "is an encoder–decoder, and there are no" if targets is None else "has no use for"
+        raise BadInput(
+            f"{loaded.name} {said} targets.",
+            "An encoder–decoder needs a target for each text; other models have none.",
+            "Give targets=…, one for each text." if targets is None else "Leave targets out.",
+        )
+    if targets is None:
+        return ((text, "") for text in texts)
+    return _paired(texts, targets)
+
+
+def _paired(texts: Iterable[str], targets: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for text, target in zip_longest(texts, targets):
+        if text is None or target is None:
+            raise BadInput(
+                f"There are fewer {'texts' if text is None else 'targets'} than the other.",
+                "Every text needs a target of its own.",
+                "Give as many targets as texts, in the same order.",
+            )
+        yield text, target
 
 
 def _prepared(
@@ -202,9 +234,9 @@ def _finished(prepared: Prepared, target: str | None, generate: int) -> Prepared
                 "Give target=… (its translation), or generate=… (how many tokens to write).",
             )
         return prepared
-    return (
-        translated(prepared, target) if has_encoder(prepared.model) else continued(prepared, target)
-    )
+    if has_encoder(prepared.model):
+        return translated(prepared, [target])
+    return continued(prepared, target)
 
 
 def check(model: Any, tokenizer: Any = None, *, measures: str | Iterable[str] = DEFAULT) -> Flow:

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 
 import normviz
+from normviz.alignment import shell as aligning
 from normviz.alignment.aligning import SETTINGS
 from normviz.choice import COLOURS, SCALES, SPECIALS, THEMES, VIEWS
 from normviz.coding import PRECISIONS
@@ -18,6 +19,7 @@ EXAMPLES = """examples:
   echo "The cat sat." | normviz show --json | jq .receipt.ok
   normviz view essay.normviz --view stack --open
   normviz profile corpus.txt --longest 512 -o corpus.csv
+  normviz align --model ./es-en --pairs test.es-en --gold test.gold -o report.html
   normviz check bert-base-uncased"""
 
 SHELL = {"precision": "--precision", "max_mb": "--max-mb", "width_cm": "--width-cm",
@@ -55,6 +57,12 @@ def parser_for(runs: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
     )  # fmt: skip
     shell.add_options(profile)
     profile.set_defaults(run=runs["profile"])
+    align = commands.add_parser(
+        "align", help="align the words of translations, and judge the links",
+        epilog=aligning.EXAMPLES, formatter_class=style,
+    )  # fmt: skip
+    aligning.add_options(align)
+    align.set_defaults(run=runs["align"])
     check = commands.add_parser(
         "check",
         help="run a model once and print whether its parts add up to its own output",

@@ -1,4 +1,4 @@
-"""The same from a shell: `normviz show`, `view`, `check` and `demo`; `profile` has a room."""
+"""The same from a shell: `show`, `view`, `check`, `demo`; `profile` and `align` have rooms."""
 
 import argparse
 import json
@@ -11,6 +11,7 @@ from typing import Any
 
 import normviz
 from normviz import storage
+from normviz.alignment.shell import run as align
 from normviz.arguments import HOW, SHELL, parser_for
 from normviz.catalog import DEFAULT, MEASURES
 from normviz.choice import CHOICES
@@ -44,7 +45,8 @@ WRITERS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 when all went well, 1 when a check failed, 2 when it could not be done."""
-    runs = {"show": _show, "view": _view, "profile": profile, "check": _check, "demo": _demo}
+    runs = {"show": _show, "view": _view, "profile": profile, "align": align, "check": _check,
+            "demo": _demo}  # fmt: skip
     chosen = parser_for(runs).parse_args(arguments)
     try:
         return int(chosen.run(chosen))

@@ -1,18 +1,30 @@
 """What the model is to have written: given, or generated, then read in one pass."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 
 from normviz.errors import BadInput
-from normviz.inputs import Prepared, has_encoder, shifted
+from normviz.inputs import Prepared, has_encoder, padded, shifted
 from normviz.limits import check_ids, check_length, longest
 
 
-def translated(prepared: Prepared, target: str) -> Prepared:
-    """An encoder–decoder taught this target: its decoder reads the start token, then the target."""
+def translated(prepared: Prepared, targets: Sequence[str]) -> Prepared:
+    """An encoder–decoder taught these targets: its decoder reads the start token, then a target."""
     tokenizer = _tokenizer(prepared)
+    rows = [_taught(prepared, tokenizer, target) for target in targets]
+    given = padded(rows, getattr(tokenizer, "pad_token_id", None) or 0)
+    decoding = {"decoder_input_ids": given["input_ids"]}
+    if len(rows) > 1:
+        decoding["decoder_attention_mask"] = given["attention_mask"]
+    title = " → ".join(part for part in (prepared.title, targets[0]) if part)
+    return replace(prepared, given=prepared.given | decoding, title=title)
+
+
+def _taught(prepared: Prepared, tokenizer: Any, target: str) -> dict[str, list[int]]:
+    """One target as the decoder reads it, checked."""
     encoded = tokenizer(text_target=target, return_tensors="pt", verbose=False)
     if not target.strip() or not encoded["input_ids"].numel():
         raise BadInput(
@@ -23,8 +35,7 @@ def translated(prepared: Prepared, target: str) -> Prepared:
     ids = shifted(prepared.model, encoded["input_ids"])
     check_ids(prepared.model, ids, tokenizer)
     check_length(ids.shape[1], longest(prepared.model))
-    title = " → ".join(part for part in (prepared.title, target) if part)
-    return replace(prepared, given=prepared.given | {"decoder_input_ids": ids}, title=title)
+    return {"input_ids": ids[0].tolist(), "attention_mask": [1] * ids.shape[1]}
 
 
 def continued(prepared: Prepared, target: str) -> Prepared:

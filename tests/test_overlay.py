@@ -10,16 +10,12 @@ from normviz.errors import BadFile, BadInput
 from normviz.payload import pack
 
 
-def gold_of(sure, possible=()):
-    return Gold(frozenset(sure), frozenset(possible))
-
-
-GOLD = gold_of({(0, 1), (1, 2), (2, 3)}, {(0, 0)})
+GOLD = Gold({(0, 1), (1, 2), (2, 3)}, {(0, 0)})
 
 
 def test_links_may_be_pairs_and_are_then_all_sure():
     flow = translation_flow().with_gold([(0, 1), [2, 3]])
-    assert flow.gold == gold_of({(0, 1), (2, 3)})
+    assert flow.gold == Gold({(0, 1), (2, 3)})
     assert translation_flow().gold is None
     assert translation_flow().with_gold(GOLD).gold == GOLD
 
@@ -51,7 +47,7 @@ def test_tokens_become_pieces_of_the_words_that_the_links_count_in():
 )
 @pytest.mark.parametrize("kind", ["sure", "possible"])
 def test_links_beyond_the_words_are_refused(link, sentences, kind):
-    gold = gold_of({link}) if kind == "sure" else gold_of({(0, 0)}, {link})
+    gold = Gold({link}) if kind == "sure" else Gold({(0, 0)}, {link})
     with pytest.raises(BadInput) as error:
         translation_flow().with_gold(gold)
     for part, sentence in zip(

@@ -227,7 +227,7 @@ def _agreement(found):
 
 def _alignments():
     """A translation with gold, and its links by several measures, heads, layers and settings."""
-    gold = Gold(frozenset({(0, 1), (1, 2), (2, 3), (3, 4)}), frozenset({(0, 0), (2, 4)}))
+    gold = Gold({(0, 1), (1, 2), (2, 3), (3, 4)}, {(0, 0), (2, 4)})
     flow = translation_flow().with_gold(gold)
     payload = pack(flow, precision="float32")
     chosen = [

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from normviz.alignment.formats import written
 from normviz.alignment.links import Link, swapped
 from normviz.alignment.words import Words, numbered, regrouped
-from normviz.axes import Array
 from normviz.catalog import MEASURES, one_of
 from normviz.errors import BadInput, UnknownName
 from normviz.flow import Flow
@@ -30,17 +30,21 @@ class Grouping:
 
     source: tuple[str, ...]
     target: tuple[str, ...]
-    columns: Array
-    """[key column]: a column for each source word, then one for each token that is in none."""
-    rows: Array
-    """[target query]: each target word as the mean of its rows."""
+    columns: Float[np.ndarray, "key column"]
+    """A column for each source word, then one for each token that is in none."""
+    rows: Float[np.ndarray, "target query"]
+    """Each target word as the mean of its rows."""
 
-    def matrix(self, values: Array) -> Array:
-        """Numbers between tokens [… query key] as numbers between words [… target column]."""
-        found: Array = self.rows @ (values @ self.columns)
+    def matrix(
+        self, values: Float[np.ndarray, "*more query key"]
+    ) -> Float[np.ndarray, "*more target column"]:
+        """Numbers between tokens as numbers between words."""
+        found: np.ndarray = self.rows @ (values @ self.columns)
         return found
 
-    def best(self, matrix: Array) -> Array:
+    def best(
+        self, matrix: Float[np.ndarray, "*more target column"]
+    ) -> Int[np.ndarray, "*more target"]:
         """For each target word the column with most, or −1 where none has anything."""
         found = matrix.argmax(axis=-1)
         return np.where(matrix.max(axis=-1) > 0, found, -1)
@@ -54,10 +58,10 @@ class Alignment:
     target: tuple[str, ...]
     links: frozenset[Link]
     """Pairs (source word, target word), counted from 0."""
-    soft: Array
-    """[target source]: which share of what a target word takes comes from each source word."""
-    none: Array
-    """[target]: the share that comes from no word: from the end of the sentence, for the most."""
+    soft: Float[np.ndarray, "target source"]
+    """Which share of what a target word takes comes from each source word."""
+    none: Float[np.ndarray, " target"]
+    """The share that comes from no word: from the end of the sentence, for the most."""
     about: str = ""
     """Where it was read: measure, layer, heads, setting."""
 
@@ -120,6 +124,7 @@ def align(
     setting: str = "input",
     source: Words | None = None,
     target: Words | None = None,
+    prefix: str = "",
 ) -> Alignment:
     """Word links from the cross-attention of a flow, as Kobayashi et al. 2020 draw them.
 
@@ -145,6 +150,8 @@ def align(
     source, target
         The words to link, in one string with spaces between them or one by one; by default those
         of the tokenizer. Tokens outside the source words, such as a prompt, are no words to link.
+    prefix
+        What stood before the source words, where they are given: T5's prompt, for instance.
 
     Returns
     -------
@@ -152,7 +159,7 @@ def align(
         `.links`, `.soft` shares, and `str()` for a line in Pharaoh's format.
     """
     stream = flow.cross
-    grouping = grouped(stream, setting, source, target)
+    grouping = grouped(stream, setting, source, target, prefix)
     layers = stream.layers if layer is None else (layer,)
     values = np.mean([_values(stream, measure, one, heads) for one in layers], axis=0)
     matrix = grouping.matrix(values.astype(np.float64))
@@ -199,8 +206,8 @@ def grouped(
     )
 
 
-def _membership(tokens: Tokens, *, others: bool) -> Array:
-    """Which token is a piece of which word [token word], and perhaps the others one by one."""
+def _membership(tokens: Tokens, *, others: bool) -> Float[np.ndarray, "token word"]:
+    """Which token is a piece of which word, and perhaps the others one by one."""
     numbers = numbered(tokens)
     words = 1 + max((n for n in numbers if n is not None), default=-1)
     if not words:
@@ -225,7 +232,7 @@ def _spelt(tokens: Tokens) -> tuple[str, ...]:
     return tuple(spelt[n] for n in sorted(n for n in spelt if n is not None))
 
 
-def _values(stream: Stream, measure: str, layer: int, heads: Any) -> Array:
+def _values(stream: Stream, measure: str, layer: int, heads: Any) -> Float[np.ndarray, "query key"]:
     """A measure between queries and keys in one layer, heads put together."""
     one_of(measure, stream.measures, "measure")
     if "query" not in MEASURES[measure].axes:
@@ -246,7 +253,7 @@ def _values(stream: Stream, measure: str, layer: int, heads: Any) -> Array:
     if "head" not in MEASURES[measure].axes:
         return values
     chosen = _places(stream, heads)
-    total: Array = values[chosen].sum(axis=0)
+    total: np.ndarray = values[chosen].sum(axis=0)
     return total / len(chosen) if measure in AVERAGED else total
 
 

@@ -52,17 +52,18 @@ def read(source: Any, form: str | None = None) -> list[Gold]:
         `"pharaoh"`, `"talp"` or `"naacl"`; by default what the file itself tells: a link of word 0
         is Pharaoh's; possible links, or none of word 0 in five pairs or more, are Talp's.
     """
-    found = counted(source, form)
+    return told(counted(source, form))
+
+
+def told(found: Counted) -> list[Gold]:
+    """Links counted from 0, if they themselves tell where they begin."""
     if found.base is None:
         raise BadInput(
-            f"These links {_SILENT}.",
+            "These links name no word 0 and no possible link.",
             "It must be known whether words are counted from 0 or from 1.",
-            'Say so: form="pharaoh" counts from 0, form="talp" from 1.',
+            "Name the format: pharaoh counts from 0, talp from 1.",
         )
     return found.from_zero(found.base)
-
-
-_SILENT = "name no word 0 and no possible link"
 
 
 def counted(source: Any, form: str | None = None) -> Counted:

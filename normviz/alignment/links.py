@@ -10,23 +10,22 @@ Link = tuple[int, int]
 """A source word and a target word, both counted from 0."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Gold:
     """What people say is aligned: surely, or possibly; what is sure is possible too."""
 
     sure: frozenset[Link]
-    possible: frozenset[Link] = frozenset()
+    possible: frozenset[Link]
 
-    def __post_init__(self) -> None:
-        """Take links from any iterable of pairs, and let what is sure be possible."""
-        sure, possible = linked(self.sure), linked(self.possible)
-        object.__setattr__(self, "sure", sure)
-        object.__setattr__(self, "possible", sure | possible)
+    def __init__(self, sure: Iterable[Any], possible: Iterable[Any] = ()) -> None:
+        """Take links from any iterables of pairs."""
+        object.__setattr__(self, "sure", linked(sure))
+        object.__setattr__(self, "possible", self.sure | linked(possible))
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Gold":
         """Links as JSON held them; what is sure is possible too."""
-        return cls(linked(plain["sure"]), linked(plain.get("possible", ())))
+        return cls(plain["sure"], plain.get("possible", ()))
 
     def to_dict(self) -> dict[str, list[list[int]]]:
         """The links as JSON can hold them, in order; what is possible without what is sure."""

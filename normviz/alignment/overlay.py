@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from normviz.alignment.links import Gold, linked
+from normviz.alignment.links import Gold
 from normviz.alignment.words import Words, numbered, regrouped
 from normviz.errors import BadInput
 from normviz.flow import Flow
@@ -21,7 +21,7 @@ def overlaid(
     flow: Flow, gold: Gold | Iterable[Sequence[int]], source: Words | None, target: Words | None
 ) -> Flow:
     """The flow with gold links, and with its tokens as pieces of the words they count in."""
-    links = gold if isinstance(gold, Gold) else Gold(linked(gold))
+    links = gold if isinstance(gold, Gold) else Gold(gold)
     _refuse_one_text(flow)
     words = {"source": source, "target": target}
     streams = {name: _recounted(stream, words) for name, stream in flow.streams.items()}

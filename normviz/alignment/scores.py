@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from normviz.alignment.formats import FORMATS, Counted, as_gold, counted
+from normviz.alignment.formats import FORMATS, Counted, as_gold, counted, told
 from normviz.alignment.links import Gold, Link
 from normviz.alignment.words import Words, listed
 from normviz.errors import BadInput
@@ -105,6 +105,12 @@ def aer(
         allowed=sum(len(own & one.possible) for own, one in zip(judged, wanted, strict=True)),
         beyond=beyond,
     )
+
+
+def golds_of(gold: Any, form: str | None = None) -> list[Gold]:
+    """Gold links in any form that `aer` takes, for each pair of sentences."""
+    found = _given(gold, form)
+    return found if isinstance(found, list) else told(found)
 
 
 def _given(links: Any, form: str | None) -> Counted | list[Gold]:

@@ -34,10 +34,10 @@ class Recipe:
     vocabulary: int = 4000
     dropout: float = 0.1
     smoothing: float = 0.1
-    rate: float = 1e-3
-    warmup: int = 800
-    epochs: int = 12
-    tokens: int = 3000
+    rate: float = 1.2e-3
+    warmup: int = 600
+    epochs: int = 9
+    tokens: int = 2500
     """How many tokens of either side a batch may hold, padding included."""
     precision: str = "float32"
     """What products are computed in; `bfloat16` is quicker on processors that have it."""
