@@ -9,7 +9,6 @@ from normviz import Gold, load
 from normviz.errors import BadFile, BadInput
 from normviz.payload import pack
 
-
 GOLD = Gold({(0, 1), (1, 2), (2, 3)}, {(0, 0)})
 
 

@@ -33,6 +33,25 @@ export function momentsOf({ first, step }: Clock, keys: number, count: number) {
   }));
 }
 
+/** How far apart round moments stand along an axis, and how near they may come to another label. */
+const APART = 44;
+const NEAR = 12;
+
+/** The lines of an axis that get a label: round moments in sight, and always `own`. */
+export function momentLines(
+  { first: start, step }: Clock,
+  { first, seen, count }: { first: number; seen: number; count: number },
+  pitch: number,
+  own: number | null,
+): number[] {
+  const sight = { first: start + first * step, step };
+  const round = momentsOf(sight, seen, Math.max(2, (seen * pitch) / APART))
+    .map(({ at }) => Math.round(first + at))
+    .filter((line) => line < count);
+  const free = round.filter((line) => own === null || Math.abs(line - own) * pitch >= NEAR);
+  return own === null ? free : [...free, own];
+}
+
 /** A stretch of keys, from one up to another that is not in it. */
 export interface Span {
   from: number;

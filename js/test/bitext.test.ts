@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Bitext, bandBetween, bitextOf, lineBetween } from "../src/bitext";
-import { clockOf, momentsOf, spanAround, spanText } from "../src/times";
+import { clockOf, momentLines, momentsOf, spanAround, spanText } from "../src/times";
 
 const words = (count: number) => Array.from({ length: count }, (_, at) => `word${at}`);
 
@@ -87,6 +87,16 @@ describe("time", () => {
       "6 s",
     ]);
     expect(ticks[2].at).toBeCloseTo(100);
+  });
+
+  test("labels the round moments of an axis that are in sight, and the one in focus", () => {
+    const clock = { first: 0, step: 0.02 };
+    const whole = { first: 0, seen: 300, count: 300 };
+    expect(momentLines(clock, whole, 1, null)).toEqual([0, 50, 100, 150, 200, 250]);
+    expect(momentLines(clock, whole, 1, 103)).toEqual([0, 50, 150, 200, 250, 103]);
+    expect(momentLines(clock, { first: 100, seen: 30, count: 300 }, 10, null)).toEqual([
+      100, 105, 110, 115, 120, 125, 130,
+    ]);
   });
 
   test("is read in the stretch around the best moment that has half as much", () => {

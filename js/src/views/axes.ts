@@ -3,6 +3,7 @@
 import type { Edge } from "../cells";
 import { element, visible } from "../dom";
 import { emsOf, fontFor, labelled } from "../port";
+import { type Clock, clockOf, momentLines } from "../times";
 import { pointing } from "./tokens";
 import type { Hand } from "./view";
 
@@ -31,10 +32,13 @@ export function axisView(place: "down" | "across", hand: Hand, signal: AbortSign
   const node = element("ol", { class: `nv-axis nv-${side}`, "aria-label": name });
   let edge: Edge | null = null;
   let lines: number[] = [];
+  let clock: Clock | null = null;
   const show = (now: Edge, { first, seen, pitch, letters, own, met }: Sight): void => {
+    if (edge !== now) clock = clockOf(now.labels);
     edge = now;
-    const count = now.labels.length;
-    lines = labelled({ first, seen, count }, pitch, own ?? met);
+    const room = { first, seen, count: now.labels.length };
+    const held = own ?? met;
+    lines = clock ? momentLines(clock, room, pitch, held) : labelled(room, pitch, held);
     node.style.fontSize = `${Math.min(letters, fontFor(pitch))}px`;
     node.replaceChildren(
       ...lines.map((line) => {
