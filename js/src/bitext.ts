@@ -29,9 +29,9 @@ const TALL = 22;
 const GAP = { least: 12, most: 44 };
 /** The room between two rows, and between two columns at least. */
 const BETWEEN = { rows: 92, columns: 120 };
-const PITCH = { least: 15, most: 22 };
+const PITCH = { least: 14, most: 22 };
 /** The height that columns should fill, and the widest that a word of theirs may be. */
-const HEIGHT = 560;
+const HEIGHT = 660;
 const WORD = 130;
 const RULER = 44;
 

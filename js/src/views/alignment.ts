@@ -131,17 +131,14 @@ function legendOf(aligned: Aligned, palette: Palette): (string | HTMLElement)[] 
   const { alignment, marks, hasGold } = aligned;
   const { measure } = alignment;
   const swatch = (kind: string) =>
-    element("i", { class: `nv-sample ${kind}`, "aria-hidden": "true" });
-  const named = (kind: string, text: string) => element("span", {}, swatch(kind), text);
+    element("i", { class: `nv-sample ${kind}`, "aria-hidden": "true" }, ...dotsOf(kind));
+  const together = (...inside: (Node | string)[]) =>
+    element("span", { class: "nv-together" }, ...inside);
+  const named = (kind: string, text: string) => together(swatch(kind), text);
   const bar = element("i", { class: "nv-ramp", "aria-hidden": "true" });
   bar.style.background = heatGradient({ signed: false }, palette);
-  const scale = element(
-    "span",
-    { class: "nv-scale" },
-    "0",
-    bar,
-    `${percent(deepest(aligned))} of what the target word takes`,
-  );
+  const full = percent(deepest(aligned));
+  const scale = element("span", {}, together("0", bar, full), " of what the target word takes");
   const gold = hasGold
     ? [
         scoreLine(scoresOf(marks)),
@@ -156,4 +153,9 @@ function legendOf(aligned: Aligned, palette: Palette): (string | HTMLElement)[] 
     scale,
     `${measure.label}: ${measure.meaning}`,
   ];
+}
+
+/** What is missed is dotted, wherever it is drawn. */
+function dotsOf(kind: string): HTMLElement[] {
+  return kind.includes("miss") ? [1, 2, 3].map(() => element("i", { class: "nv-dot" })) : [];
 }

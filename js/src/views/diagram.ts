@@ -34,6 +34,7 @@ export function diagram(hand: Hand, signal: AbortSignal) {
     }
     lit(source, at, "key", lines);
     lit(target, at, "query", lines);
+    if (at) reveal(parts.node, (at.side === "query" ? target : source).children[at.word]);
   };
   return { node: parts.node, show, mark };
 }
@@ -45,6 +46,14 @@ function build() {
   stage.prepend(lines);
   const node = element("div", { class: "nv-facing" }, stage);
   return { node, stage, lines, source, target };
+}
+
+/** Have a word in sight, unless the reader points at the diagram itself. */
+function reveal(node: HTMLElement, word: Element | undefined): void {
+  if (!(word instanceof HTMLElement) || node.matches(":hover")) return;
+  const { scrollTop, clientHeight } = node;
+  const isSeen = word.offsetTop >= scrollTop && word.offsetTop <= scrollTop + clientHeight - 20;
+  if (!isSeen) node.scrollTop = word.offsetTop - clientHeight / 2;
 }
 
 /** Put words and lines in their places. */

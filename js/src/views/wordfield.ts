@@ -19,7 +19,7 @@ import { blockOf, imageOf, paintAim, paintField } from "./heatmap";
 import type { Hand } from "./view";
 
 /** The height that a field should fill; many words have more. */
-const HEIGHT = { least: 460, most: 720, line: 9 };
+const HEIGHT = { least: 460, most: 720, line: 12 };
 const LABEL = { least: 40, most: 104, share: 0.24 };
 const LINE = 15;
 /** The room above the field for a time axis. */
