@@ -144,13 +144,12 @@ function describeSource(aligned: Aligned, column: number): Description {
     (at) =>
       `${quoted(target[at].label)} (${percent(parts[at])}${isWord ? goldOf(aligned, column, at) : ""})`,
   );
-  const verb = isWord ? "is linked to" : "has no link, and takes most of";
   const some = isWord
     ? `${own} → ${told.join(", ")}`
     : `${told.length} target words take most of ${own}, so they have no link: ${told.join(", ")}`;
   return {
     sentence: `${lead(aligned)}: ${linked.length > 0 ? some : none}.`,
-    caption: `${measure.label}: the share of ${own} in what each target word takes (${verb} it where that is most)`,
+    caption: `${measure.label}: the share of ${own} in what each target word takes`,
     columns: ["#", "received by", "share", ...(hasGold ? ["gold"] : [])],
     rows: order
       .slice(0, ROWS)

@@ -5,12 +5,13 @@ import { type Aligned, type At, columnsOf, pairLine, spanOf } from "../alignword
 import type { Edge } from "../cells";
 import { density } from "../density";
 import { most } from "../derive";
-import { element, visible } from "../dom";
+import { quoted } from "../describe";
+import { element } from "../dom";
 import { heat } from "../heat";
 import type { Focus } from "../model";
 import { sheet } from "../paint";
 import { cellAt, fontFor, type Room, roomFor, sizeOf, WHOLE } from "../port";
-import type { Palette } from "../scales";
+import { type Palette, percent } from "../scales";
 import { svg } from "../svg";
 import { momentsOf } from "../times";
 import type { Mark } from "../verdict";
@@ -236,9 +237,9 @@ function box(
 function cellLine({ aligned, across }: Scene, { row, column }: { row: number; column: number }) {
   const { alignment } = aligned;
   if (column < alignment.source.length) return pairLine(aligned, row, column);
-  const word = visible(alignment.target[row].label);
-  const share = Math.round(100 * noneOf(alignment, row));
-  return `‘${word}’ ← ${visible(across.labels[column])}: ${share}% of what it takes; no word`;
+  const [word, none] = [alignment.target[row].label, across.labels[column]].map(quoted);
+  const share = percent(noneOf(alignment, row));
+  return `${word} ← ${none}: ${share} of what ${word} takes; no word, so no link`;
 }
 
 function focusAt({ aligned }: Scene, { row }: { row: number }): Focus {
