@@ -106,21 +106,20 @@ class Flow:
         others = tuple(held for held in self.charts if held.title != chart.title)
         return replace(self, charts=(*others, chart))
 
-    def with_gold(
-        self, gold: Gold | Iterable[Sequence[int]], *, source: Any = None, target: Any = None
-    ) -> "Flow":
+    def with_gold(self, gold: Gold | Iterable[Sequence[int]], **words: Any) -> "Flow":
         """The same flow with what people say is aligned, for its alignment view.
 
         Parameters
         ----------
         gold
             A `Gold` with sure and possible links; or pairs of a source and a target word, all sure.
-        source, target
-            The words that the links count in, a string cut at spaces or a list; or the tokenizer's.
+        **words
+            `source` and `target`, the words that the links count in: a string cut at spaces or a
+            list, by default the tokenizer's; `prefix`, what stood before the source.
         """
         from normviz.alignment.overlay import overlaid
 
-        return overlaid(self, gold, source, target)
+        return overlaid(self, gold, **words)
 
     def words(self) -> "Flow":
         """The same flow between words: added up over keys, averaged over queries."""

@@ -37,6 +37,12 @@ def test_tokens_become_pieces_of_the_words_that_the_links_count_in():
     assert flow.decoder.queries.spellings[-2:] == ("cat", "s.")
 
 
+def test_what_stood_before_the_source_is_no_word_of_it():
+    flow = translation_flow().with_gold([(0, 0)], source="tres gatos.", prefix="Tengo")
+    assert flow.cross.keys.spellings[-3:] == ("tres", "gatos.", "</s>")
+    assert flow.cross.keys.special[:2] == (True, True)
+
+
 @pytest.mark.parametrize(
     ("link", "sentences"),
     [

@@ -18,25 +18,27 @@ SIDES = {
 
 
 def overlaid(
-    flow: Flow, gold: Gold | Iterable[Sequence[int]], source: Words | None, target: Words | None
+    flow: Flow,
+    gold: Gold | Iterable[Sequence[int]],
+    *,
+    source: Words | None = None,
+    target: Words | None = None,
+    prefix: str = "",
 ) -> Flow:
     """The flow with gold links, and with its tokens as pieces of the words they count in."""
     links = gold if isinstance(gold, Gold) else Gold(gold)
     _refuse_one_text(flow)
-    words = {"source": source, "target": target}
+    words = {"source": (source, prefix), "target": (target, "")}
     streams = {name: _recounted(stream, words) for name, stream in flow.streams.items()}
     return replace(flow, streams=streams, gold=links)
 
 
-def _recounted(stream: Stream, words: dict[str, Words | None]) -> Stream:
-    """A stream whose tokens are pieces of these words, where there are any."""
+def _recounted(stream: Stream, words: dict[str, tuple[Words | None, str]]) -> Stream:
+    """A stream whose tokens are pieces of these words, behind what stood before them."""
+    sides = [words[side] for side in SIDES[stream.name]]
     queries, keys = (
-        tokens if given is None else regrouped(tokens, given)
-        for tokens, given in zip(
-            (stream.queries, stream.keys),
-            (words[side] for side in SIDES[stream.name]),
-            strict=True,
-        )
+        tokens if given is None else regrouped(tokens, given, before)
+        for tokens, (given, before) in zip((stream.queries, stream.keys), sides, strict=True)
     )
     return replace(stream, queries=queries, keys=keys)
 
