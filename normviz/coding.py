@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from normviz.axes import Array
 
 PRECISIONS = {
-    "log16": "within 0.16% (two bytes each)",
+    "log16": "within 0.2% (two bytes each)",
     "float32": "exactly (four bytes each)",
     "uint8": "within 3.7% (one byte each; less than 1.6e-8 of a layer's largest is drawn as 0)",
 }
 """How numbers may be written, and how well they come back."""
 
-STEPS = 320
-"""How many codes `log16` has for each factor of e: neighbours are 0.31% apart."""
+STEPS = 256
+"""How many codes `log16` has for each factor of e: neighbours are 0.39% apart."""
 
 LOWEST = 104
 """exp(-104) is below the least positive float32, so every positive number has a code above 0."""
@@ -39,7 +39,7 @@ def encode(values: Array, precision: str) -> Coded:
     """Numbers as bytes.
 
     Weights after a softmax span dozens of decades and float16 only nine, so `log16` keeps the
-    logarithm: an unsigned integer, zero for zero. Every positive float32 comes back within 0.16%.
+    logarithm: an unsigned integer, zero for zero. Every positive float32 comes back within 0.2%.
     The upper bytes stand before the lower ones, because apart they compress better. In one byte,
     numbers are written as parts of the largest. Negative numbers have no logarithm and stay whole.
     """

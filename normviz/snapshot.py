@@ -65,7 +65,7 @@ def to_html(
     path
         Where to write; returned as a `Path`. The same flows give the same bytes.
     precision
-        `log16` keeps every number within 0.16%, `float32` keeps all bits, `uint8` makes small
+        `log16` keeps every number within 0.2%, `float32` keeps all bits, `uint8` makes small
         files. The receipt in the file says which.
     max_mb
         The largest file wanted, in megabytes. What does not fit is left out layer by layer, the

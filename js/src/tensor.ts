@@ -6,7 +6,7 @@ import type { Dtype } from "./model";
 export type Bytes = Pick<DataView, "buffer" | "byteOffset" | "byteLength">;
 
 /** `log16` has this many codes for each factor of e, and starts this many factors below one. */
-const STEPS = 320;
+const STEPS = 256;
 const LOWEST = 104;
 
 /** The same of `log8`, for numbers that are at most one; each tile says what one stands for. */

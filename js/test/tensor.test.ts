@@ -24,30 +24,30 @@ describe("decode", () => {
   });
 
   test("gives a logarithm's number back at any byte offset", () => {
-    const codes = fc.array(fc.integer({ min: 5000, max: 60000 }));
+    const codes = fc.array(fc.integer({ min: 5000, max: 49000 }));
     fc.assert(
       fc.property(codes, gap, gap, (all, before, after) => {
         const bytes = Uint8Array.from([...all.map((c) => c >> 8), ...all.map((c) => c & 255)]);
         const found = decode("log16", inside(bytes, before, after));
-        expect([...found].map((value) => Math.round((Math.log(value) + 104) * 320))).toEqual(all);
+        expect([...found].map((value) => Math.round((Math.log(value) + 104) * 256))).toEqual(all);
       }),
     );
   });
 
   test("knows zero and one exactly", () => {
-    const one = 104 * 320;
+    const one = 104 * 256;
     expect([...decode("log16", inside(Uint8Array.of(0, one >> 8, 0, one & 255), 1, 0))]).toEqual([
       0, 1,
     ]);
   });
 
-  test("is never more than 0.16% from any positive float it was made for", () => {
+  test("is never more than 0.2% from any positive float it was made for", () => {
     const positive = fc.float({ min: Math.fround(1.2e-38), max: Math.fround(3e38), noNaN: true });
     fc.assert(
       fc.property(positive, (value) => {
-        const code = Math.round((Math.log(value) + 104) * 320);
+        const code = Math.round((Math.log(value) + 104) * 256);
         const [found] = decode("log16", inside(Uint8Array.of(code >> 8, code & 255), 0, 0));
-        expect(Math.abs(found - value) / value).toBeLessThan(0.0016);
+        expect(Math.abs(found - value) / value).toBeLessThan(0.002);
       }),
     );
   });
