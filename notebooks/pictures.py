@@ -91,6 +91,47 @@ def up_the_ladder(path: Path) -> None:
     side_by_side(path, *charts(demo_flow(), taken("03-beyond-attention", "RUNGS")))
 
 
+@picture
+def effective_attention(path: Path) -> None:
+    """One layer twice: the column of [CLS], dark by α, is gone from α⊥."""
+    import normviz
+
+    text = taken("06-is-attention-identifiable", "TEXT")
+    flow = normviz.analyze("demo", text, measures=["weight", "effective-weight"], layers=[2])
+    flow.to_png(path, view="matrix", measure="weight", compare="effective-weight", dpi=DPI)
+
+
+@picture
+def faithfulness(path: Path) -> None:
+    """How far local measures tell what happens without a token's values, layer by layer."""
+    import normviz
+
+    text, local, curves = (taken("07-from-local-to-global", n) for n in ("TEXT", "LOCAL", "curves"))
+    flow = normviz.analyze("demo", text, measures=[*local, "value-zeroing"])
+    side_by_side(path, curves(flow, local))
+
+
+@picture
+def your_own_model(path: Path) -> None:
+    """A bar in one patch of a noisy image, and what [CLS] takes from each patch."""
+    from matplotlib.figure import Figure
+
+    import normviz
+
+    images, trained = (taken("08-your-own-model", name) for name in ("images", "trained"))
+    pixels = images(100, seed=12345)[0][:1]
+    flow = normviz.analyze(trained(), inputs={"pixel_values": pixels})
+    panels = {"the image": pixels[0, 0].numpy()}
+    for name, measure in (("by weight α", "weight"), ("by norm ‖αf(x)‖", "weighted-norm")):
+        panels[f"layer 1, {name}"] = flow[measure][1].sum(axis=0)[0, 1:].reshape(4, 4)
+    figure = Figure(figsize=(17 / 2.54, 6.5 / 2.54), layout="constrained")
+    for ax, (title, cells) in zip(figure.subplots(1, 3), panels.items(), strict=True):
+        ax.imshow(cells, cmap="Blues" if len(cells) == 4 else "gray", vmin=min(0, cells.min()))  # noqa: PLR2004
+        ax.set_title(title, fontsize="small")
+        ax.set_axis_off()
+    figure.savefig(path, dpi=DPI)
+
+
 def slimmed(path: Path) -> None:
     """Write a picture again with few colours."""
     from PIL import Image
