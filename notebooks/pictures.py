@@ -113,22 +113,24 @@ def faithfulness(path: Path) -> None:
 
 @picture
 def your_own_model(path: Path) -> None:
-    """A bar in one patch of a noisy image, and what [CLS] takes from each patch."""
+    """A bar of either kind in one patch of a noisy image, and what [CLS] takes from each patch."""
     from matplotlib.figure import Figure
 
     import normviz
 
     images, trained = (taken("08-your-own-model", name) for name in ("images", "trained"))
-    pixels = images(100, seed=12345)[0][:1]
-    flow = normviz.analyze(trained(), inputs={"pixel_values": pixels})
-    panels = {"the image": pixels[0, 0].numpy()}
-    for name, measure in (("by weight α", "weight"), ("by norm ‖αf(x)‖", "weighted-norm")):
-        panels[f"layer 1, {name}"] = flow[measure][1].sum(axis=0)[0, 1:].reshape(4, 4)
-    figure = Figure(figsize=(17 / 2.54, 6.5 / 2.54), layout="constrained")
-    for ax, (title, cells) in zip(figure.subplots(1, 3), panels.items(), strict=True):
-        ax.imshow(cells, cmap="Blues" if len(cells) == 4 else "gray", vmin=min(0, cells.min()))  # noqa: PLR2004
-        ax.set_title(title, fontsize="small")
-        ax.set_axis_off()
+    (pixels, bars, _), vit = images(100, seed=12345), trained()
+    figure = Figure(figsize=(17 / 2.54, 12 / 2.54), layout="constrained")
+    for row, kind in zip(figure.subplots(2, 3), (0, 1), strict=True):
+        image = pixels[bars == kind][:1]
+        flow = normviz.analyze(vit, inputs={"pixel_values": image})
+        row[0].imshow(image[0, 0], cmap="gray")
+        row[0].set_title("the image", fontsize="small")
+        for ax, name in zip(row[1:], ("weight", "weighted-norm"), strict=True):
+            ax.imshow(flow[name][1].sum(axis=0)[0, 1:].reshape(4, 4), cmap="Blues", vmin=0)
+            ax.set_title(f"from each patch, by {name}", fontsize="small")
+        for ax in row:
+            ax.set(xticks=[], yticks=[])
     figure.savefig(path, dpi=DPI)
 
 
