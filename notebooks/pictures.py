@@ -127,8 +127,10 @@ def your_own_model(path: Path) -> None:
         row[0].imshow(image[0, 0], cmap="gray")
         row[0].set_title("the image", fontsize="small")
         for ax, name in zip(row[1:], ("weight", "weighted-norm"), strict=True):
-            ax.imshow(flow[name][1].sum(axis=0)[0, 1:].reshape(4, 4), cmap="Blues", vmin=0)
-            ax.set_title(f"from each patch, by {name}", fontsize="small")
+            taken_from = flow[name][1].sum(axis=0)[0]
+            shares = (taken_from / taken_from.sum())[1:].reshape(4, 4)
+            ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+            ax.set_title(f"share of each patch, by {name}", fontsize="small")
         for ax in row:
             ax.set(xticks=[], yticks=[])
     figure.savefig(path, dpi=DPI)
