@@ -130,7 +130,7 @@ def your_own_model(path: Path) -> None:
             taken_from = flow[name][1].sum(axis=0)[0]
             shares = (taken_from / taken_from.sum())[1:].reshape(4, 4)
             ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
-            ax.set_title(f"share of each patch, by {name}", fontsize="small")
+            ax.set_title(f"shares by {name}", fontsize="small")
         for ax in row:
             ax.set(xticks=[], yticks=[])
     figure.savefig(path, dpi=DPI)
