@@ -48,10 +48,12 @@ def side_by_side(path: Path, *charts: "Chart", height_cm: float = 8.5) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(17 / 2.54, height_cm / 2.54), layout="constrained")
-    shares = not any(chart.unit for chart in charts)
-    panels = figure.subplots(1, len(charts), squeeze=False, sharey=shares)[0]
+    panels = figure.subplots(1, len(charts), squeeze=False)[0]
+    shares = [curve.highest for chart in charts if not chart.unit for curve in chart.series]
     for chart, ax in zip(charts, panels, strict=True):
         chart.plot(ax)
+        if not chart.unit:
+            ax.set_ylim(0, 1.05 * max(shares))
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18), "ncols": 2}
         ax.legend(frameon=False, fontsize="x-small", **below)
     figure.savefig(path, dpi=DPI)
