@@ -47,7 +47,8 @@ test-js: js/node_modules/.ready  ## lint, types and tests of the TypeScript
 
 test-python: $(VENV)/.test-ready  ## pytest, with a real browser and the notebooks
 	$(call say,Python$(comma) browser and notebooks)
-	$(RUN)/pytest
+	@# Two at a time, a file each; one thread for each, or they would wait for one another.
+	OMP_NUM_THREADS=1 $(RUN)/pytest -n 2 --dist loadfile
 comma := ,
 
 lab: $(VENV)/.test-ready  ## JupyterLab on the notebooks

@@ -5,7 +5,7 @@ for each seed, by the code that trains the notebooks' translator; the links of t
 are judged on sentences that they have not seen. A seed changes where a model begins, its dropout
 and the order of its texts; the languages and all sentences stay the same.
 
-    python benchmarks/alignment.py                       five seeds: 20 minutes on two cores
+    python benchmarks/alignment.py                       five seeds: 19 minutes on two cores
     python benchmarks/alignment.py --seeds 2 --epochs 1 --sentences 100      to see that it runs
     python benchmarks/alignment.py --model notebooks/models/es-en
         --pairs notebooks/data/es-en.src-tgt --gold notebooks/data/es-en.gold     a given model

@@ -6,6 +6,7 @@ from typing import Any
 
 import normviz
 from normviz.alignment import shell as aligning
+from normviz.alignment.aligning import SETTINGS
 from normviz.choice import COLOURS, SCALES, SPECIALS, THEMES, VIEWS
 from normviz.coding import PRECISIONS
 from normviz.corpus import shell
@@ -118,6 +119,7 @@ def _picture_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--special", choices=SPECIALS)
     parser.add_argument("--threshold", type=float)
     parser.add_argument("--colour", choices=COLOURS, help="of the grid: how far two measures agree")
+    parser.add_argument("--setting", choices=SETTINGS, help="of an alignment: whose row counts")
     parser.add_argument("--theme", choices=THEMES)
     parser.add_argument("--precision", choices=PRECISIONS, help="of the numbers in a page")
     for name, about in (

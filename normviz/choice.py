@@ -8,12 +8,15 @@ from typing import Any
 from traitlets import TraitError
 
 from normviz.agreement import BEST
+from normviz.alignment.aligning import SETTINGS
 from normviz.catalog import one_of
 from normviz.errors import NormvizError, UnknownName
 from normviz.flow import Flow
 from normviz.stream import Stream
 
-VIEWS = ("flow", "stack", "grid", "matrix", "profile")
+VIEWS = ("flow", "stack", "grid", "matrix", "profile", "alignment")
+ACROSS = "alignment"
+"""The view that shows what goes from one text to another, and only that."""
 SIDES = ("query", "key")
 SCALES = ("absolute", "query", "layer")
 SPECIALS = ("shown", "dimmed", "hidden")
@@ -42,7 +45,7 @@ def resolve(flow: Flow, given: dict[str, Any]) -> dict[str, Any]:
     for name in given:
         _refuse(one_of, name, CHOICES, "choice")
     wanted = {name: value for name, value in given.items() if value is not None}
-    stream = _refuse(flow.stream, wanted.get("stream", next(iter(flow.streams), None)))
+    stream = _refuse(flow.stream, wanted.get("stream", _usual_stream(flow, wanted.get("view"))))
     if not (stream.measures and stream.layers):
         raise BadChoice(
             f"The {stream.name} stream holds no numbers.",
@@ -51,6 +54,11 @@ def resolve(flow: Flow, given: dict[str, Any]) -> dict[str, Any]:
         )
     choice = {**defaults(stream), **wanted}
     return {name: check(name, choice[name], stream, choice["side"]) for name in CHOICES}
+
+
+def _usual_stream(flow: Flow, view: Any) -> str | None:
+    """The stream that a view opens with: the first, unless the view is about another."""
+    return "cross" if view == ACROSS and "cross" in flow.streams else next(iter(flow.streams), None)
 
 
 def defaults(stream: Stream) -> dict[str, Any]:
@@ -70,6 +78,7 @@ def defaults(stream: Stream) -> dict[str, Any]:
         "special": "shown",
         "threshold": 0.0,
         "colour": "none",
+        "setting": "input",
         "theme": "auto",
     }
 
@@ -93,6 +102,17 @@ def _named(kind: str, names: Iterable[str]) -> Callable[[Any, Stream, str], Any]
         return value
 
     return checked
+
+
+def _view(value: Any, stream: Stream, _side: str) -> str:
+    one_of(value, VIEWS, "view")
+    if value == ACROSS and stream.name != "cross":
+        raise UnknownName(
+            f"The view {ACROSS!r} is asked for, and the stream is {stream.name!r}.",
+            "It shows how the words of two texts are aligned, so it needs the cross stream.",
+            'Choose stream="cross" where there is one, or another view.',
+        )
+    return str(value)
 
 
 def _stream(value: Any, stream: Stream, _side: str) -> str:
@@ -179,7 +199,7 @@ def _token(value: Any, stream: Stream, side: str) -> int | None:
 
 
 CHOICES: dict[str, Callable[[Any, Stream, str], Any]] = {
-    "view": _named("view", VIEWS),
+    "view": _view,
     "stream": _stream,
     "measure": _measure,
     "compare": _compare,
@@ -192,6 +212,7 @@ CHOICES: dict[str, Callable[[Any, Stream, str], Any]] = {
     "special": _named("treatment of special token", SPECIALS),
     "threshold": _threshold,
     "colour": _named("colouring", COLOURS),
+    "setting": _named("setting", SETTINGS),
     "theme": _named("theme", THEMES),
 }
 """For each choice, what turns a value into one this stream can show."""

@@ -1,11 +1,12 @@
 """The result people keep: what a model did with one text, measured. Plain numpy, no torch."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from normviz.alignment.links import Gold
 from normviz.axes import STREAMS, Array
 from normviz.catalog import one_of
 from normviz.charts import Chart
@@ -36,13 +37,19 @@ class Flow:
     title: str = ""
     charts: tuple[Chart, ...] = ()
     """Curves over the layers that the profile view shows as well, such as those of a study."""
+    gold: Gold | None = None
+    """Which words of a translation people say are aligned; the alignment view shows them."""
 
     def __post_init__(self) -> None:
-        """Put the streams in their order and lock them."""
+        """Put the streams in their order and lock them; refuse gold for words that are not here."""
         ordered = {name: self.streams[name] for name in STREAMS if name in self.streams}
         for name in self.streams:
             one_of(name, STREAMS, "stream")
         object.__setattr__(self, "streams", MappingProxyType(ordered))
+        if self.gold is not None:
+            from normviz.alignment.overlay import check
+
+            check(self, self.gold)
 
     def stream(self, name: str | None = None) -> Stream:
         """A stream by name, or the only one."""
@@ -99,18 +106,31 @@ class Flow:
         others = tuple(held for held in self.charts if held.title != chart.title)
         return replace(self, charts=(*others, chart))
 
+    def with_gold(self, gold: Gold | Iterable[Sequence[int]], **words: Any) -> "Flow":
+        """The same flow with what people say is aligned, for its alignment view.
+
+        Parameters
+        ----------
+        gold
+            A `Gold` with sure and possible links; or pairs of a source and a target word, all sure.
+        **words
+            `source` and `target`, the words that the links count in: a string cut at spaces or a
+            list, by default the tokenizer's; `prefix`, what stood before the source.
+        """
+        from normviz.alignment.overlay import overlaid
+
+        return overlaid(self, gold, **words)
+
     def words(self) -> "Flow":
         """The same flow between words: added up over keys, averaged over queries."""
         return replace(self, streams={name: s.words() for name, s in self.streams.items()})
 
     def nearest_layers(self, layer: int, count: int) -> tuple["Flow", tuple[int, ...]]:
         """The flow with only so many layers, those nearest to one; and the layers left out."""
-        held = sorted({n for stream in self.streams.values() for n in stream.layers})
+        every = self.streams.items()
+        held = sorted({n for _, stream in every for n in stream.layers})
         kept = set(sorted(held, key=lambda other: (abs(other - layer), other))[:count])
-        streams = {
-            name: stream.only(tuple(n for n in stream.layers if n in kept))
-            for name, stream in self.streams.items()
-        }
+        streams = {name: s.only(tuple(n for n in s.layers if n in kept)) for name, s in every}
         return replace(self, streams=streams), tuple(n for n in held if n not in kept)
 
     def mixing(self, rung: str, *, stream: str | None = None) -> Array:
@@ -231,8 +251,8 @@ class Flow:
         path
             Where to write; returned as a `Path`.
         **options
-            `precision` (`log16`, `float32`, `uint8`), `max_mb`, and what the picture opens with,
-            as for `widget`. `normviz.to_html` writes several flows to one file.
+            `precision` (`log16`, `float32`, `uint8`), `max_mb`, and what the picture opens with, as
+            for `widget`. `normviz.to_html` writes several flows to one file.
         """
         from normviz.snapshot import to_html
 
@@ -268,11 +288,10 @@ class Flow:
     def __repr__(self) -> str:
         """What is inside, and whether it adds up."""
         lines = [f"Flow of {self.receipt.model}" + (f": {self.title!r}" if self.title else "")]
-        lines += [f"  {stream!r}" for stream in self.streams.values()]
-        lines += [f"  chart: {chart.title}" for chart in self.charts]
-        if self.receipt.ok:
-            return "\n".join([*lines, f"  {self.receipt.headline()}"])
-        return "\n".join([*lines, *(f"  ✗ {failure}" for failure in self.receipt.failures)])
+        lines += [repr(stream) for stream in self.streams.values()]
+        lines += [f"chart: {chart.title}" for chart in self.charts]
+        ok, wrong = [self.receipt.headline()], [f"✗ {failure}" for failure in self.receipt.failures]
+        return "\n  ".join([*lines, *(ok if self.receipt.ok else wrong)])
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         from normviz.snapshot import mimebundle

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from normviz import spelling
 from normviz.errors import BadInput
 from normviz.limits import check_ids, check_length, longest
+from normviz.sound import times
 from normviz.tensors import Real
 from normviz.tokens import Tokens
 
@@ -51,7 +52,7 @@ class Prepared:
         return mask.bool()
 
     def tokens(self, side: str, length: int, row: int) -> Tokens:
-        """The labels of a side: pieces, ids, image patches, or plain numbers."""
+        """The labels of a side: pieces, ids, image patches, times, or plain numbers."""
         ids = self.ids(side)
         if ids is not None and ids.shape[1] == length:
             row_ids = ids[row].tolist()
@@ -60,6 +61,9 @@ class Prepared:
             return spelling.unread(row_ids)
         if "pixel_values" in self.given:
             return patches(self.given["pixel_values"], self.model, length)
+        heard = side == "encoder" and times(self.given, getattr(self.model, "config", None), length)
+        if heard:
+            return heard
         return Tokens.plain(str(n) for n in range(length))
 
     def fingerprint(self) -> str:

@@ -76,6 +76,7 @@ def _about(flow: Flow, precision: str) -> dict[str, Any]:
         "streams": [_about_stream(stream, receipt) for stream in flow.streams.values()],
         "receipt": {"ok": receipt.ok, "headline": receipt.headline(), "text": text},
         "charts": [chart.to_dict() for chart in flow.charts],
+        "gold": None if flow.gold is None else flow.gold.to_dict(),
     }
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from normviz.alignment.links import Gold
 from normviz.axes import Array
 from normviz.catalog import axes_of
 from normviz.charts import Chart
@@ -86,6 +87,7 @@ def _described(flow: Flow) -> dict[str, Any]:
             for name, stream in flow.streams.items()
         },
         "charts": [chart.to_dict() for chart in flow.charts],
+        "gold": None if flow.gold is None else flow.gold.to_dict(),
     }
 
 
@@ -101,7 +103,9 @@ def load(path: str | Path) -> Flow:
                 for name, described in plain["streams"].items()
             }
             charts = tuple(Chart.from_dict(chart) for chart in plain.get("charts", ()))
-            return Flow(streams, Receipt.from_dict(plain["receipt"]), plain["title"], charts)
+            gold = None if plain.get("gold") is None else Gold.from_dict(plain["gold"])
+            receipt = Receipt.from_dict(plain["receipt"])
+            return Flow(streams, receipt, plain["title"], charts, gold)
     except FileNotFoundError as error:
         raise BadFile(
             f"There is no file {str(place)!r}.",

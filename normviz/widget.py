@@ -8,7 +8,7 @@ from comm import DummyComm
 
 from normviz.bundle import bundle
 from normviz.catalog import one_of
-from normviz.choice import CHOICES, OTHER, BadChoice, check, defaults, resolve, split
+from normviz.choice import ACROSS, CHOICES, OTHER, BadChoice, check, defaults, resolve, split
 from normviz.coding import PRECISIONS
 from normviz.errors import NormvizError
 from normviz.flow import Flow
@@ -39,7 +39,7 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
     _data = traitlets.Bytes().tag(sync=True)
 
     view = traitlets.Any().tag(sync=True)
-    """The kind of picture: `flow`, `stack`, `grid`, `matrix` or `profile`."""
+    """The kind of picture: `flow`, `stack`, `grid`, `matrix`, `profile` or `alignment`."""
     stream = traitlets.Any().tag(sync=True)
     """Which attention: `encoder`, `decoder` or `cross`."""
     measure = traitlets.Any().tag(sync=True)
@@ -66,6 +66,9 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
     colour = traitlets.Any().tag(sync=True)
     """What the grid is coloured by: how far the measure agrees with the one it is compared with, by
     `rank`, `overlap` or `distance`; or `none`."""
+    setting = traitlets.Any().tag(sync=True)
+    """Which row of a translation stands for a word: the one whose `input` it is, or the one whose
+    `output` it is."""
     theme = traitlets.Any().tag(sync=True)
     """`auto` follows the host; `light` and `dark` do not."""
 
@@ -144,12 +147,14 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
 
     @traitlets.validate(
         *("view", "measure", "compare", "layer", "heads", "token", "side"),
-        *("normalize", "words", "special", "threshold", "colour", "theme"),
+        *("normalize", "words", "special", "threshold", "colour", "setting", "theme"),
     )
     def _checked(self, proposal: dict[str, Any]) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
         if name == "compare":
             self._has_other(value)
+        if name == "view" and value == ACROSS and "cross" in self._flow.streams:
+            self.stream = "cross"
         return check(name, value, self._flow.stream(self.stream), self.side)
 
     @traitlets.validate("stream")

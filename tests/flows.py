@@ -13,12 +13,16 @@ from normviz.arrays import from_arrays
 from normviz.axes import Array
 from normviz.catalog import LADDER, MEASURES
 from normviz.charts import Chart, Series
+from normviz.choice import ACROSS, VIEWS
 from normviz.flow import Flow
 from normviz.receipt import LayerCheck, Receipt, RungCheck
 from normviz.stream import Layers, Stream
 from normviz.tokens import Tokens
 
 SENTENCE = ["[CLS]", "the", "animal", "was", "tired", "[SEP]"]
+
+VIEWS_OF_A_TEXT = tuple(view for view in VIEWS if view != ACROSS)
+"""The views that every flow has; the others need two texts."""
 
 NASTY = (
     "</script><script>alert(1)</script>",
@@ -96,6 +100,41 @@ def two_streams() -> Flow:
     )
     checks = [check(stream.name, layer) for stream in (encoder, cross) for layer in stream.layers]
     return Flow({"encoder": encoder, "cross": cross}, receipt(checks), "le chat")
+
+
+SOURCE = Tokens(
+    pieces=("Ten", "go", "tres", "gat", "os", ".", "</s>"),
+    ids=(3, 4, 5, 6, 7, 8, 0),
+    special=(False, False, False, False, False, False, True),
+    words=(0, 0, 1, 2, 2, 3, 4),
+    categories=("other",) * 5 + ("punctuation", "[SEP]"),
+    spellings=("Tengo", "tres", "gatos", ".", "</s>"),
+)
+TARGET = Tokens(
+    pieces=("<pad>", "I", "have", "three", "cat", "s", "."),
+    ids=(1, 9, 10, 11, 12, 13, 8),
+    special=(True, False, False, False, False, False, False),
+    words=(0, 1, 2, 3, 4, 4, 5),
+    categories=("special", "other", "other", "other", "other", "other", "punctuation"),
+    spellings=("<pad>", "I", "have", "three", "cats", "."),
+)
+
+
+def translation_flow() -> Flow:
+    """A translation with every stream: words of several pieces, an end and a start token."""
+    draw = np.random.default_rng(8)
+    ends = {"encoder": (SOURCE, SOURCE), "decoder": (TARGET, TARGET), "cross": (TARGET, SOURCE)}
+    streams = {}
+    for name, (queries, keys) in ends.items():
+        size = (2, 3, len(queries), len(keys))
+        stored = {
+            "weight": Layers(softmax(draw.normal(0, 2, size))),
+            "value-norm": Layers(draw.gamma(5, 0.3, (2, 3, len(keys))).astype(np.float32)),
+            "attention": Layers(draw.gamma(1, 1, (2, *size[2:])).astype(np.float32)),
+        }
+        streams[name] = Stream(name, queries, keys, (0, 1), (0, 1, 2), stored)
+    checks = [check(name, layer) for name in streams for layer in (0, 1)]
+    return Flow(streams, receipt(checks), "Tengo tres gatos. → I have three cats.")
 
 
 def check(stream: str, layer: int, error: float = 2.5e-7) -> LayerCheck:

@@ -14,11 +14,11 @@ from typing import Any
 
 import transformers
 from browser import chromium, opening
-from flows import chart
+from flows import VIEWS_OF_A_TEXT, chart, translation_flow
 from playwright.sync_api import Page
 
 import normviz
-from normviz.choice import COLOURS, VIEWS
+from normviz.choice import COLOURS
 from normviz.flow import Flow
 
 TEXT = (
@@ -40,7 +40,7 @@ def text_of(tokens: int, tokenizer: Any) -> str:
 def scenes(flow: Flow, other: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every view with a token pinned and without, and what can stand side by side."""
     middle = len(flow.tokens) // 2
-    for view in VIEWS:
+    for view in VIEWS_OF_A_TEXT:
         yield view, {"view": view, "layer": 2}
         yield f"{view}-pinned", {"view": view, "layer": 2, "token": middle}
     yield "compare", {"measure": "weight", "compare": "weighted-norm", "layer": 2, "token": middle}
@@ -72,6 +72,16 @@ def signed_scenes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "signed-grid", {**signed, "view": "grid"}
 
 
+def alignment_scenes() -> Iterator[tuple[Flow, str, dict[str, Any]]]:
+    """Words of a translation, of random numbers, with gold and without, alone and side by side."""
+    flow = translation_flow()
+    golden = flow.with_gold(normviz.Gold([(0, 1), (1, 2), (2, 3)], [(0, 0), (2, 4)]))
+    view = {"view": "alignment", "measure": "weight"}
+    yield flow, "alignment", view
+    yield golden, "alignment-gold", {**view, "token": 2}
+    yield golden, "alignment-compare", {**view, "compare": "weighted-norm", "setting": "output"}
+
+
 def shoot(tab: Page, path: Path) -> None:
     """A picture of the whole page, once everything has been painted."""
     tab.wait_for_timeout(400)
@@ -97,6 +107,7 @@ def main(folder: Path, wanted: list[str]) -> None:
             looks += [(tall, *scene) for scene in ladder_scenes(tall)]
             looks += [(tall, *scene) for scene in signed_scenes(tall)]
             looks.append((tall.with_chart(chart()), "study", {"view": "profile", "layer": 2}))
+            looks += alignment_scenes() if size == SIZES[0] else []
             for (shown, name, choice), theme in product(looks, THEMES):
                 target = folder / f"{name}-{size}-{theme}.png"
                 if wanted and not any(word in target.name for word in wanted):

@@ -236,3 +236,13 @@ def test_a_side_without_words_is_refused():
     keys = replace(SOURCE, special=(True,) * 5)
     with pytest.raises(BadInput, match="no word"):
         grouped(translation(keys=keys).cross, "input")
+
+
+def test_tokens_of_speech_are_linked_to_frames_of_sound(tiny):
+    import architectures
+
+    flow = normviz.analyze(tiny("whisper"), inputs=architectures.whisper_inputs())
+    found = normviz.align(flow, "weight", layer=1, heads=0)
+    rows = flow.cross.at("weight", 1)[0]
+    assert found.links == {(int(row.argmax()), t) for t, row in enumerate(rows)}
+    assert len(found.source) == flow.cross.size("key") == 12

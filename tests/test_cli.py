@@ -101,6 +101,8 @@ def test_every_choice_can_be_made(shell, saved, tmp_path):
         "0.1",
         "--colour",
         "overlap",
+        "--setting",
+        "output",
         "--theme",
         "dark",
         "--precision",
@@ -115,7 +117,7 @@ def test_every_choice_can_be_made(shell, saved, tmp_path):
         "view": "matrix", "stream": "encoder", "measure": "weight", "compare": "weighted-norm",
         "layer": 1, "heads": [0, 2], "token": 3, "side": "key", "normalize": "query",
         "words": True, "special": "hidden", "threshold": 0.1, "colour": "overlap",
-        "theme": "dark",
+        "setting": "output", "theme": "dark",
     }  # fmt: skip
     assert '"dtype":"log8"' in text
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from browser import ink, opening, token
-from flows import NASTY, SENTENCE, random_flow, softmax
+from flows import NASTY, SENTENCE, VIEWS_OF_A_TEXT, random_flow, softmax
 from hosts import FLOW, TOKENS
 from matplotlib.image import imread
 from playwright.sync_api import TimeoutError as NothingCame
@@ -19,7 +19,6 @@ from playwright.sync_api import expect
 from visits import Notebook, expect_drawn, visiting
 
 from normviz.arrays import from_arrays
-from normviz.choice import VIEWS
 from normviz.snapshot import page as html
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -73,7 +72,7 @@ def drawn(tab, root, tmp_path):
     return picture
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", VIEWS_OF_A_TEXT)
 def test_what_is_shown_is_saved_as_svg_that_any_program_can_draw(show, tmp_path, view):
     tab = show(random_flow(), view=view)
     content, name = save(tab, "SVG")
@@ -106,7 +105,7 @@ def test_every_token_is_text_and_what_is_pinned_is_bold(show, view):
     assert "tired" in faint
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", VIEWS_OF_A_TEXT)
 def test_the_legend_is_in_the_figure_word_by_word(show, view):
     tab = show(random_flow(), view=view)
     phrases = tab.locator(".nv-legend li").all_inner_texts()
@@ -153,7 +152,7 @@ def test_a_pinned_token_is_saved_with_its_own_ribbons_only(show):
     assert told in prose(root)
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", VIEWS_OF_A_TEXT)
 def test_a_dark_view_is_saved_in_light_colours_and_stays_dark(show, view):
     flow = random_flow()
     light = save(show(flow, view=view, token=1, theme="light"), "SVG")[0]
@@ -200,7 +199,7 @@ def test_text_read_upwards_stands_over_its_column(show):
     assert len(steps) == 1
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", VIEWS_OF_A_TEXT)
 def test_a_png_is_twice_as_fine_as_the_screen_and_not_blank(show, view):
     tab = show(random_flow(), view=view, theme="dark")
     width, height = (float(size) for size in figure(tab).get("viewBox").split()[2:])

@@ -7,10 +7,17 @@ from xml.etree import ElementTree as ET
 import pytest
 from browser import INK
 from firefox import PATIENCE, executable, firefox
-from flows import NASTY, SENTENCE, check, random_flow, receipt, two_streams
+from flows import (
+    NASTY,
+    SENTENCE,
+    VIEWS_OF_A_TEXT,
+    check,
+    random_flow,
+    receipt,
+    two_streams,
+)
 
 import normviz
-from normviz.choice import VIEWS
 from normviz.flow import Flow
 
 PRESSED = "document.querySelector('[aria-label={}] [aria-pressed=true]').textContent"
@@ -66,10 +73,12 @@ def test_what_goes_wrong_in_a_page_is_noticed(running, tmp_path):
         assert word in found
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", VIEWS_OF_A_TEXT)
 def test_every_view_is_opened_by_its_button_and_painted(opened, view):
     tab = opened(random_flow(), view="matrix" if view == "flow" else "flow")
-    tab.point(f"[aria-label=view] button:nth-of-type({VIEWS.index(view) + 1})", click=True)
+    tab.point(
+        f"[aria-label=view] button:nth-of-type({VIEWS_OF_A_TEXT.index(view) + 1})", click=True
+    )
     tab.until(PRESSED.format("view"), gives=view)
     assert ink(tab)["inked"] > 1000
     assert tab.texts(".nv-notice") == []

@@ -46,6 +46,14 @@ def writer():
     return AutoModelForCausalLM.from_config(config).eval()
 
 
+def test_positions_whose_times_are_not_known_have_numbers():
+    architecture = architectures.ALL["whisper"]
+    model = architecture.build()
+    model.config.num_mel_bins = 9  # as of a model whose features lie otherwise
+    flow = analyze(model, inputs=architecture.inputs())
+    assert flow.cross.keys.pieces[:3] == ("0", "1", "2")
+
+
 def test_a_pair_is_read_as_the_model_was_taught(demo):
     flow = analyze(*demo, "A cat.", pair="It sat.")
     assert flow.tokens.pieces == ("[CLS]", "a", "cat", ".", "[SEP]", "it", "sat", ".", "[SEP]")
@@ -108,12 +116,18 @@ def test_a_picture_is_named_by_rows_and_columns():
     assert deit.tokens.pieces[:3] == ("[CLS]", "[extra 1]", "0,0")
 
 
-def test_a_sound_is_named_by_frames():
+def test_a_sound_is_named_by_its_times():
     architecture = architectures.ALL["whisper"]
     flow = analyze(architecture.build(), inputs=architecture.inputs())
     assert flow.cross["weight"].shape == (2, 4, 6, 12)
-    assert flow.cross.keys.pieces[:2] == ("0", "1")
+    # 24 frames of 10 ms, two to a position
+    assert flow.cross.keys.pieces == tuple(f"{place * 0.02:.2f} s" for place in range(12))
+    assert flow.encoder.keys.pieces == flow.cross.keys.pieces
     assert flow.cross.queries.ids == tuple(range(20, 26))
+    wave = architectures.ALL["wav2vec2"]
+    heard = analyze(wave.build(), inputs=wave.inputs())
+    # one position for 5 × 4 samples of 1/16000 s
+    assert heard.tokens.pieces[:3] == ("0.000 s", "0.001 s", "0.003 s")
 
 
 def test_inputs_may_be_lists_or_numpy(tiny):

@@ -4,10 +4,9 @@ import re
 
 import pytest
 from browser import INK, ink, token
-from flows import NASTY, random_flow
+from flows import NASTY, VIEWS_OF_A_TEXT, random_flow
 from playwright.sync_api import expect
 
-from normviz.choice import VIEWS
 from normviz.snapshot import page as html
 
 
@@ -21,7 +20,7 @@ def test_nasty_tokens_are_shown_and_do_nothing(show):
         token(tab, "key", index).click()
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", VIEWS_OF_A_TEXT)
 def test_nasty_tokens_do_nothing_in_any_view(show, view):
     tab = show(random_flow(NASTY), view=view, token=4)
     for side in ("query", "key"):

@@ -16,6 +16,7 @@ from flows import (
     ladder_flow,
     random_flow,
     signed_flow,
+    translation_flow,
     two_streams,
     wordy_flow,
 )
@@ -23,7 +24,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from normviz import aer, align
 from normviz.agreement import BEST, agreement
+from normviz.alignment.aligning import SETTINGS
+from normviz.alignment.links import Gold
 from normviz.catalog import MEASURES
 from normviz.choice import CHOICES, resolve
 from normviz.coding import PRECISIONS, decode, encode
@@ -221,6 +225,40 @@ def _agreement(found):
     }
 
 
+def _alignments():
+    """A translation with gold, and its links by several measures, heads, layers and settings."""
+    gold = Gold({(0, 1), (1, 2), (2, 3), (3, 4)}, {(0, 0), (2, 4)})
+    flow = translation_flow().with_gold(gold)
+    payload = pack(flow, precision="float32")
+    chosen = [
+        {"measure": measure, "layer": layer, "heads": heads, "setting": setting}
+        for measure in ("weight", "weighted-norm")
+        for layer in flow.cross.layers
+        for heads in (None, [1], [0, 2])
+        for setting in SETTINGS
+    ]
+
+    def told(choice):
+        found = align(
+            flow, choice["measure"], **{k: v for k, v in choice.items() if k != "measure"}
+        )
+        scores = aer([found], [gold])
+        return {
+            "choice": choice,
+            "links": [list(link) for link in found],
+            "soft": found.soft.round(6).tolist(),
+            "none": found.none.round(6).tolist(),
+            "scores": [round(n, 9) for n in (scores.aer, scores.precision, scores.recall)],
+        }
+
+    return {
+        "header": payload.header,
+        "data": base64.b64encode(payload.data).decode("ascii"),
+        "choice": resolve(flow, {"view": "alignment"}),
+        "found": [told(choice) for choice in chosen],
+    }
+
+
 def test_the_contract_that_javascript_reads_is_what_python_writes():
     """Set NORMVIZ_WRITE_CONTRACT=1 to write it anew, then look at the difference."""
     flow, wordy = two_streams(), wordy_flow()
@@ -259,6 +297,7 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
             for first, second in combinations(held.stream(name), 2)
         ],
         "figures": [_figure(flow, **choice) for choice in FIGURES],
+        "alignments": _alignments(),
         "colours": {
             theme: {"heads": [palette.head(head) for head in (None, *range(16))],
                     "heat": heat(theme)[::15], "below": heat(theme, BELOW)[::15],

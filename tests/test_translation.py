@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from translators import KINDS, translator
+from translators import KINDS, SOURCES, TARGETS, translator
 
 import normviz
 from normviz.alignment import Gold, read
@@ -16,11 +16,7 @@ from normviz.errors import BadInput, NormvizError
 from normviz.studies import Alignments, alignment
 from normviz.studies.translation import links
 
-PAIRS = [
-    ("los gatos duermen .", "the cats sleep ."),
-    ("ella come", "she eats"),
-    ("no veo los gatos", "i do not see the cats"),
-]
+PAIRS = list(zip(SOURCES, TARGETS, strict=True))
 GOLD = [
     Gold({(0, 0), (1, 1), (2, 2), (3, 3)}),
     Gold({(0, 0), (1, 1)}, {(0, 1)}),

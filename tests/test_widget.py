@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import traitlets
-from flows import random_flow, two_streams, wordy_flow
+from flows import VIEWS_OF_A_TEXT, random_flow, two_streams, wordy_flow
 
-from normviz.choice import CHOICES, COLOURS, SCALES, SPECIALS, THEMES, VIEWS, BadChoice
+from normviz.alignment.aligning import SETTINGS
+from normviz.choice import CHOICES, COLOURS, SCALES, SPECIALS, THEMES, BadChoice
 from normviz.errors import MissingPackage, UnknownName
 from normviz.flow import Flow
 from normviz.stream import Stream
@@ -40,10 +41,11 @@ def test_every_choice_is_a_synchronised_trait():
         ("compare", 1),
         ("words", True),
         ("threshold", 0.25),
-        *(("view", view) for view in VIEWS),
+        *(("view", view) for view in VIEWS_OF_A_TEXT),
         *(("special", special) for special in SPECIALS),
         *(("normalize", scale) for scale in SCALES),
         *(("colour", colour) for colour in COLOURS),
+        *(("setting", setting) for setting in SETTINGS),
         *(("theme", theme) for theme in THEMES),
     ],
 )
@@ -60,8 +62,9 @@ def test_what_the_flow_has_can_be_chosen(name, value):
         (
             "view",
             "cube",
-            "The views are: flow, stack, grid, matrix, profile.",
+            "The views are: flow, stack, grid, matrix, profile, alignment.",
         ),
+        ("view", "alignment", "the stream is 'encoder'. It shows how the words of two texts"),
         ("stream", "cross", "There is no stream 'cross' here. The streams are: encoder."),
         ("measure", "wieght", "The measures are: weight, value-norm, weighted-norm."),
         ("layer", 3, "There is no layer 3 here. The layers are: 0, 1, 2."),
@@ -82,6 +85,7 @@ def test_what_the_flow_has_can_be_chosen(name, value):
         ("threshold", "low", "The threshold is 'low'."),
         ("threshold", float("nan"), "The threshold is nan."),
         ("colour", "red", "The colourings are: none, rank, overlap, distance."),
+        ("setting", "inside", "The settings are: input, output."),
         ("theme", "pink", "The themes are: auto, light, dark."),
     ],
 )
@@ -150,6 +154,17 @@ def test_a_token_is_counted_on_its_own_side():
     widget = two_streams().widget(stream="cross", side="key", token=2)
     widget.side = "query"
     assert widget.token is None
+
+
+def test_the_alignment_draws_the_cross_stream_along_and_leaves_with_it():
+    assert two_streams().widget(view="alignment").stream == "cross"
+    widget = two_streams().widget()
+    widget.view = "alignment"
+    assert (widget.view, widget.stream) == ("alignment", "cross")
+    widget.stream = "encoder"
+    assert (widget.view, widget.stream) == ("flow", "encoder")
+    with pytest.raises(BadChoice, match="the stream is 'encoder'"):
+        two_streams().widget(view="alignment", stream="encoder")
 
 
 def test_choices_can_be_observed():

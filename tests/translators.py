@@ -1,12 +1,17 @@
 """Tiny translation models with tokenizers of their own kind, for tests of alignment."""
 
+import json
 from functools import cache
+from pathlib import Path
 from string import ascii_lowercase
+from tempfile import mkdtemp
 from typing import Any
 
 import torch
 import transformers
 
+SOURCES = ["los gatos duermen .", "ella come", "no veo los gatos"]
+TARGETS = ["the cats sleep .", "she eats", "i do not see the cats"]
 PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", *ascii_lowercase, ".", ":", "os", "▁l"]
 SIZES = {
     "vocab_size": 256,
@@ -67,12 +72,33 @@ def _nllb() -> Any:
     return transformers.NllbTokenizer(vocab=vocabulary, merges=merges, **languages)
 
 
+def _opus() -> Any:
+    """Marian's own tokenizer, with a SentencePiece model for each side and one vocabulary."""
+    import sentencepiece
+
+    folder = Path(mkdtemp())
+    names = {"</s>": 0, "<pad>": 1, "<unk>": 2}
+    for side, texts in (("source", SOURCES), ("target", TARGETS)):
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts * 4), model_prefix=str(folder / side), vocab_size=30,
+            bos_id=-1, eos_id=0, unk_id=1, hard_vocab_limit=False, minloglevel=2,
+        )  # fmt: skip
+        pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / f"{side}.model"))
+        for number in range(pieces.get_piece_size()):
+            names.setdefault(pieces.id_to_piece(number), len(names))
+    (folder / "vocab.json").write_text(json.dumps(names))
+    files = {f"{side}_spm": str(folder / f"{side}.model") for side in ("source", "target")}
+    return transformers.MarianTokenizer(vocab=str(folder / "vocab.json"), **files)
+
+
 def _t5() -> Any:
     pieces = ["<pad>", "</s>", "<unk>", *PIECES[4:]]
     return transformers.T5Tokenizer(vocab=_scored(pieces, 3), extra_ids=0)
 
 
+OPUS = {**SIZES, "eos_token_id": 0, "decoder_start_token_id": 1}
 KINDS = {
+    "opus": (transformers.MarianMTModel, OPUS, _opus),
     "marian": (transformers.MarianMTModel, SIZES, _plain),
     "bart": (transformers.BartForConditionalGeneration, SIZES, _plain),
     "mbart": (transformers.MBartForConditionalGeneration, SIZES, _mbart),

@@ -4,11 +4,11 @@ import { button, element, group, options, picker, press } from "./dom";
 import type { Save } from "./figure";
 import { offerOf } from "./ladder";
 import { measures } from "./measures";
-import { type StreamName, VIEWS, type ViewName } from "./model";
-import { panesOf } from "./pane";
+import type { StreamName, ViewName } from "./model";
+import { offered, panesOf } from "./pane";
 import { pictureOf, strongestHead } from "./picture";
 import { headColour, type Palette } from "./scales";
-import { colours, comparison, settings } from "./settings";
+import { colours, comparison, rows, settings } from "./settings";
 import type { Store } from "./store";
 import type { Tiles } from "./tiles";
 import { KINDS } from "./views";
@@ -33,6 +33,7 @@ export function controls(
     streams(store, signal),
     comparison(store, signal),
     colours(store, signal),
+    rows(store, signal),
     ...settings(store, signal, save),
     heads(store, tiles, signal),
   ];
@@ -85,8 +86,9 @@ function kinds(store: Store, signal: AbortSignal): Control {
   const make = (name: ViewName) =>
     button(name, KINDS[name].title, () => store.choose({ view: name }), signal);
   const show = (): void => {
-    const buttons = fill("all", () => VIEWS.map(make));
-    press(buttons, (index) => VIEWS[index] === store.choice.value.view);
+    const names = offered(store.flow);
+    const buttons = fill("all", () => names.map(make));
+    press(buttons, (index) => names[index] === store.choice.value.view);
   };
   return { node, show };
 }

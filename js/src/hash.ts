@@ -1,8 +1,8 @@
 /** A view in the address of its page: all that differs from the page's own first choice. */
 
 import { same } from "./cell";
-import { CHOICES, type Choice, COLOURS, type Header, OTHER, type Stream, VIEWS } from "./model";
-import { heldAs, streamOf } from "./pane";
+import { CHOICES, type Choice, COLOURS, type Header, OTHER, SETTINGS, type Stream } from "./model";
+import { heldAs, offered, streamOf } from "./pane";
 import { count, Store } from "./store";
 
 type Name = keyof Choice;
@@ -15,11 +15,11 @@ export interface Read {
 
 /** The words that may be chosen from, where they do not depend on the flow. */
 const WORDS = {
-  view: VIEWS,
   side: ["query", "key"],
   normalize: ["absolute", "layer", "query"],
   special: ["shown", "dimmed", "hidden"],
   colour: COLOURS,
+  setting: SETTINGS,
   theme: ["auto", "light", "dark"],
 } as const satisfies { [name in Name]?: readonly Choice[name][] };
 
@@ -115,6 +115,7 @@ function textOf(name: Name, choice: Choice): string {
 function valueIn(name: Name, text: string, header: Header, choice: Choice): unknown {
   if (name in WORDS) return among(WORDS[name as keyof typeof WORDS], text);
   const [flow] = header.flows;
+  if (name === "view") return among(offered(flow), text);
   if (name === "stream") return flow.streams.find((stream) => stream.name === text)?.name;
   const stream = streamOf(flow, choice.stream);
   switch (name) {

@@ -10,7 +10,10 @@ export type Special = "shown" | "dimmed" | "hidden";
 /** What the small pictures of the grid are coloured by: how far two measures agree, or nothing. */
 export const COLOURS = ["none", "rank", "overlap", "distance"] as const;
 export type Colour = (typeof COLOURS)[number];
-export const VIEWS = ["flow", "stack", "grid", "matrix", "profile"] as const;
+/** Which row stands for a word of a translation: the one that reads it, or that predicts it. */
+export const SETTINGS = ["input", "output"] as const;
+export type Setting = (typeof SETTINGS)[number];
+export const VIEWS = ["flow", "stack", "grid", "matrix", "profile", "alignment"] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 /** What `compare` is called when it is another flow. */
@@ -34,6 +37,7 @@ export interface Choice {
   /** Nothing below this part of the largest number is drawn. */
   threshold: number;
   colour: Colour;
+  setting: Setting;
   theme: Theme;
 }
 
@@ -51,6 +55,7 @@ export const CHOICES = [
   "special",
   "threshold",
   "colour",
+  "setting",
   "theme",
 ] as const satisfies readonly (keyof Choice)[];
 
@@ -164,6 +169,15 @@ export interface Report {
   charts: Chart[];
 }
 
+/** A source word and a target word, both counted from 0 without special tokens. */
+export type Link = [source: number, target: number];
+
+/** What people say is aligned; what is possible without what is sure. */
+export interface Gold {
+  sure: Link[];
+  possible: Link[];
+}
+
 /** All of a flow but its numbers. */
 export interface Flow {
   title: string;
@@ -174,6 +188,7 @@ export interface Flow {
   streams: Stream[];
   receipt: Receipt;
   charts?: Chart[];
+  gold?: Gold | null;
 }
 
 /** For each token the one that stands for it in the other text, both ways. */

@@ -8,6 +8,8 @@ import {
   type Measure,
   OTHER,
   type Stream,
+  VIEWS,
+  type ViewName,
 } from "./model";
 import type { Tiles } from "./tiles";
 
@@ -36,6 +38,12 @@ export function streamOf(flow: Flow, name: string): Stream {
   const stream = flow.streams.find((s) => s.name === name);
   if (!stream) throw new Error(`This flow holds no stream called ${name}.`);
   return stream;
+}
+
+/** The kinds of picture that a flow can be shown as: words are aligned where there are two texts. */
+export function offered({ streams }: Flow): ViewName[] {
+  const isAcross = streams.some(({ name }) => name === "cross");
+  return VIEWS.filter((view) => isAcross || view !== "alignment");
 }
 
 /** The name under which a stream holds a measure: rungs that coincide are held once. */

@@ -119,3 +119,11 @@ export function labelled(
   const all = own === null || own % step === 0 ? lines : [...lines, own];
   return all.filter((line) => isInSight(line) && isFree(line));
 }
+
+/** The width of a text, in units of its size: wide scripts are twice as wide. */
+export function emsOf(text: string): number {
+  return [...text].reduce(
+    (sum, letter) => sum + ((letter.codePointAt(0) ?? 0) > 0x2e80 ? 1 : 0.6),
+    0,
+  );
+}

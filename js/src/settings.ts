@@ -7,7 +7,15 @@ import type { Control } from "./controls";
 import { button, element, grouped, options, picker } from "./dom";
 import type { Format, Save } from "./figure";
 import { inOrder, offerOf } from "./ladder";
-import { type Choice, type Colour, OTHER, type Scale, type Special, type Theme } from "./model";
+import {
+  type Choice,
+  type Colour,
+  OTHER,
+  type Scale,
+  type Setting,
+  type Special,
+  type Theme,
+} from "./model";
 import { number } from "./scales";
 import type { Store } from "./store";
 import { KINDS } from "./views";
@@ -31,6 +39,11 @@ const COLOURINGS: [Colour, string][] = [
   ["rank", NAMES.rank],
   ["overlap", NAMES.overlap],
   ["distance", "JS distance"],
+];
+
+const ROWS: [Setting, string][] = [
+  ["input", "reads it (input)"],
+  ["output", "predicts it (output)"],
 ];
 
 const THEMES: [Theme, string][] = [
@@ -65,7 +78,8 @@ function listed<Name extends "normalize" | "special" | "theme">(
   options(select, values);
   const show = (): void => {
     select.value = String(store.choice.value[name]);
-    node.hidden = name === "special" && !hasSpecial(store);
+    node.hidden =
+      (name === "special" && !hasSpecial(store)) || (name !== "theme" && isAligned(store));
   };
   return { node, show };
 }
@@ -84,6 +98,7 @@ function units(store: Store, signal: AbortSignal): Control {
   ]);
   const show = (): void => {
     select.value = store.choice.value.words ? "words" : "pieces";
+    node.hidden = isAligned(store);
   };
   return { node, show };
 }
@@ -99,6 +114,7 @@ function threshold(store: Store, signal: AbortSignal): Control {
   const show = (): void => {
     const { threshold: part } = store.choice.value;
     input.value = String(Math.sqrt(part));
+    node.hidden = isAligned(store);
     told.textContent = part > 0 ? `${number(part * 100)}%` : "none";
     input.setAttribute("aria-valuetext", `${told.textContent} of the largest`);
   };
@@ -154,6 +170,23 @@ export function colours(store: Store, signal: AbortSignal): Control {
   return { node, show };
 }
 
+/** Which row of a translation stands for a word. */
+export function rows(store: Store, signal: AbortSignal): Control {
+  const choose = (value: string) => store.choose({ setting: value as Setting });
+  const { select, node } = picker("row of a word", choose, signal);
+  options(select, ROWS);
+  const show = (): void => {
+    select.value = store.choice.value.setting;
+    node.hidden = !isAligned(store);
+  };
+  return { node, show };
+}
+
+/** Whether words are aligned, which leaves no choice of scale, unit or threshold. */
+function isAligned({ choice }: Store): boolean {
+  return choice.value.view === "alignment";
+}
+
 /** What a view shows before anyone has chosen; the same as in `normviz/choice.py`. */
 export function usual(store: Store): Partial<Choice> {
   const [first] = store.flow.streams;
@@ -172,6 +205,7 @@ export function usual(store: Store): Partial<Choice> {
     special: "shown",
     threshold: 0,
     colour: "none",
+    setting: "input",
     theme: "auto",
   };
 }

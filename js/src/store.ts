@@ -32,7 +32,7 @@ export class Store {
 
   /** Change some choices; those that a new stream cannot keep fall back to what it has. */
   choose(changes: Partial<Choice>): void {
-    const wanted = { ...this.choice.value, ...changes };
+    const wanted = crossing({ ...this.choice.value, ...changes }, this.choice.value, this.flow);
     const fit = fitted(wanted, streamOf(this.flow, wanted.stream));
     const isAlone = fit.compare === OTHER && this.header.flows.length < 2;
     this.choice.set(isAlone ? { ...fit, compare: null } : fit);
@@ -104,6 +104,13 @@ export class Store {
     const ordered = this.stream.heads.filter((h) => left.includes(h));
     this.choose({ heads: ordered.length > 0 ? ordered : null });
   }
+}
+
+/** The alignment is of the cross stream only: whichever of the two is new draws the other along. */
+function crossing(wanted: Choice, before: Choice, { streams }: Flow): Choice {
+  if (wanted.view !== "alignment" || wanted.stream === "cross") return wanted;
+  const isNew = before.view !== "alignment" && streams.some(({ name }) => name === "cross");
+  return isNew ? { ...wanted, stream: "cross" } : { ...wanted, view: "flow" };
 }
 
 /** How many tokens stand on a side. */

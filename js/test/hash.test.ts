@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { goal, read, strays, write } from "../src/hash";
-import { type Choice, COLOURS, type Header, OTHER, VIEWS } from "../src/model";
+import { type Choice, COLOURS, type Header, OTHER, SETTINGS, VIEWS } from "../src/model";
 import { count, Store } from "../src/store";
 import { choice, header } from "./fixtures";
 
@@ -29,6 +29,7 @@ function anyChoice({ flows }: Header): fc.Arbitrary<Choice> {
           special: fc.constantFrom("shown" as const, "dimmed" as const, "hidden" as const),
           threshold: fc.double({ min: 0, max: 1, noNaN: true }).map((part) => part || 0),
           colour: fc.constantFrom(...COLOURS),
+          setting: fc.constantFrom(...SETTINGS),
           theme: fc.constantFrom("auto" as const, "light" as const, "dark" as const),
         })
         .map((wanted) => {

@@ -1,6 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { Cell } from "../src/cell";
+import { read } from "../src/hash";
 import { action } from "../src/keys";
+import { Store } from "../src/store";
 import { store } from "./fixtures";
 
 describe("a cell", () => {
@@ -29,6 +31,24 @@ describe("a cell", () => {
 });
 
 describe("a choice", () => {
+  test("of the alignment draws the cross stream along, and leaves with it", () => {
+    const chosen = store();
+    chosen.choose({ view: "alignment" });
+    expect(chosen.choice.value).toMatchObject({ view: "alignment", stream: "cross", layer: 1 });
+    chosen.choose({ ...chosen.choice.value, stream: "encoder" });
+    expect(chosen.choice.value).toMatchObject({ view: "flow", stream: "encoder" });
+  });
+
+  test("of the alignment is not for one text", () => {
+    const { header, choice } = store();
+    const [encoder] = header.flows[0].streams;
+    const alone = { ...header, flows: [{ ...header.flows[0], streams: [encoder] }] };
+    const chosen = new Store(alone, choice.value);
+    chosen.choose({ view: "alignment" });
+    expect(chosen.choice.value.view).toBe("flow");
+    expect(read("#view=alignment", alone, choice.value).problems).toEqual(["view=alignment"]);
+  });
+
   test("of another stream lets go of what it does not have", () => {
     const chosen = store({ measure: "attention", layer: 2, heads: [3], token: 2 });
     chosen.choose({ stream: "cross" });

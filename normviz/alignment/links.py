@@ -1,6 +1,6 @@
 """Links between the words of a sentence and of its translation; plain Python."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,16 @@ class Gold:
         """Take links from any iterables of pairs."""
         object.__setattr__(self, "sure", linked(sure))
         object.__setattr__(self, "possible", self.sure | linked(possible))
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Gold":
+        """Links as JSON held them; what is sure is possible too."""
+        return cls(plain["sure"], plain.get("possible", ()))
+
+    def to_dict(self) -> dict[str, list[list[int]]]:
+        """The links as JSON can hold them, in order; what is possible without what is sure."""
+        kinds = {"sure": self.sure, "possible": self.possible - self.sure}
+        return {kind: [list(link) for link in sorted(links)] for kind, links in kinds.items()}
 
     def swapped(self) -> "Gold":
         """The same read from the other side: the target is the source."""
@@ -52,5 +62,5 @@ def _is_link(pair: Any) -> bool:
     try:
         source, target = pair
         return all(int(number) == number >= 0 for number in (source, target))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False

@@ -38,9 +38,9 @@ Some translations:
 
 It has seen short everyday sentences only; long ones and rare words come out wrong.
 
-Trained again by `python notebooks/training/es_en.py` (numbers in `training.json`). With the same
-seed, threads and torch on the same kind of processor it comes out the same; elsewhere sums are
-rounded in another order, and it comes out alike.
+Trained again by `python notebooks/training/es_en.py --precision {precision}`; numbers are in
+`training.json`. With the same seed, threads and torch on the same kind of processor it comes out
+the same; elsewhere sums are rounded in another order, and it comes out alike.
 """
 
 

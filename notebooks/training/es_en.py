@@ -1,4 +1,11 @@
-"""Train the Spanish–English model of the notebooks: python notebooks/training/es_en.py."""
+"""Train the Spanish–English model of the notebooks, judge it, and write its card.
+
+    pip install 'normviz[training]'
+    python notebooks/training/es_en.py --precision bfloat16
+
+Without a processor that has bfloat16, leave the precision out. On Linux it is a quarter quicker
+where freed memory is kept: MALLOC_TRIM_THRESHOLD_=4294967296 MALLOC_MMAP_THRESHOLD_=4294967296.
+"""
 
 import argparse
 import json
@@ -60,7 +67,7 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--output", type=Path, default=MODELS / "es-en")
     parser.add_argument("--archive", type=Path, default=MODELS / "nmt-0.0.6.tar.gz")
     parser.add_argument("--epochs", type=int, default=Recipe.epochs)

@@ -2,7 +2,8 @@
 
 import type { Edge } from "../cells";
 import { element, visible } from "../dom";
-import { fontFor, labelled } from "../port";
+import { emsOf, fontFor, labelled } from "../port";
+import { type Clock, clockOf, momentLines } from "../times";
 import { pointing } from "./tokens";
 import type { Hand } from "./view";
 
@@ -31,10 +32,13 @@ export function axisView(place: "down" | "across", hand: Hand, signal: AbortSign
   const node = element("ol", { class: `nv-axis nv-${side}`, "aria-label": name });
   let edge: Edge | null = null;
   let lines: number[] = [];
+  let clock: Clock | null = null;
   const show = (now: Edge, { first, seen, pitch, letters, own, met }: Sight): void => {
+    if (edge !== now) clock = clockOf(now.labels);
     edge = now;
-    const count = now.labels.length;
-    lines = labelled({ first, seen, count }, pitch, own ?? met);
+    const room = { first, seen, count: now.labels.length };
+    const held = own ?? met;
+    lines = clock ? momentLines(clock, room, pitch, held) : labelled(room, pitch, held);
     node.style.fontSize = `${Math.min(letters, fontFor(pitch))}px`;
     node.replaceChildren(
       ...lines.map((line) => {
@@ -61,12 +65,4 @@ function labelOf({ labels, special, pieces, side }: Edge, line: number): HTMLEle
 export function lengthOf({ labels }: Edge, font: number, least: number, most: number): number {
   const ems = labels.reduce((longest, label) => Math.max(longest, emsOf(visible(label))), 0);
   return Math.round(Math.min(most, Math.max(least, ems * font + 10)));
-}
-
-/** The width of a text, in units of its size: wide scripts are twice as wide. */
-function emsOf(text: string): number {
-  return [...text].reduce(
-    (sum, letter) => sum + ((letter.codePointAt(0) ?? 0) > 0x2e80 ? 1 : 0.6),
-    0,
-  );
 }

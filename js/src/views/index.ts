@@ -1,6 +1,7 @@
 /** Every kind of picture, by the name a reader chooses it by. */
 
 import type { ViewName } from "../model";
+import { alignmentView } from "./alignment";
 import { flowView } from "./flow";
 import { gridView } from "./grid";
 import { matrixView } from "./matrix";
@@ -22,4 +23,5 @@ export const KINDS: Record<ViewName, Kind> = {
   grid: { title: "every layer and head in small", make: gridView, pairs: false },
   matrix: { title: "one layer as a heatmap", make: matrixView, pairs: true },
   profile: { title: "shares by kind of token, layer by layer", make: profileView, pairs: false },
+  alignment: { title: "which words of two texts are aligned", make: alignmentView, pairs: true },
 };
