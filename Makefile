@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint test-python test-js test-oldest lab bench bench-alignment screenshots fix bundle clean
+.PHONY: help demo test lint test-python test-js test-oldest lab bench bench-alignment screenshots pictures fix bundle clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -68,6 +68,9 @@ bench-alignment: $(VENV)/.test-ready  ## train five small translators and judge 
 
 screenshots: $(VENV)/.test-ready  ## every view, light and dark, at 8, 40 and 200 tokens
 	cd tests && ../$(RUN)/python screenshots.py ../screenshots
+
+pictures: $(VENV)/.test-ready  ## the still pictures of the notebooks
+	$(RUN)/python notebooks/pictures.py
 
 fix: $(VENV)/.test-ready js/node_modules/.ready  ## format everything, mend what can be mended
 	$(RUN)/ruff check --fix .

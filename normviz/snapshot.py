@@ -180,24 +180,29 @@ def _with_layers(
     return _host(kept, precision, fewer, note)
 
 
-def mimebundle(flow: Flow) -> dict[str, Any]:
-    """A flow for a notebook: the widget; where there can be none, a still picture, or plain text.
+def static() -> bool:
+    """Whether NORMVIZ_STATIC asks for pages in frames in place of widgets."""
+    return bool(os.environ.get("NORMVIZ_STATIC"))
 
-    With NORMVIZ_STATIC=1 in the environment it is the page in a frame, for notebooks that are
-    executed to be exported.
+
+def mimebundle(flow: Flow) -> dict[str, Any]:
+    """A flow for a notebook: the widget with a still picture beside it; or why there is none.
+
+    Where the widget is a page in a frame (see `FlowWidget`), so is the flow.
     """
     plain = {"text/plain": repr(flow)}
-    if os.environ.get("NORMVIZ_STATIC"):
+    if static():
         from normviz.display import frame
 
         return {**plain, "text/html": frame(flow).html}
     try:
         from normviz.widget import FlowWidget
 
-        shown = FlowWidget(flow)._repr_mimebundle_()
+        shown, _ = FlowWidget(flow)._repr_mimebundle_()
     except (ImportError, NormvizError) as reason:
         return {"text/plain": f"{plain['text/plain']}\n  (no picture: {reason})"}
-    return {**shown[0], **_still(flow), **plain} if shown else plain
+    still = {} if "text/html" in shown else _still(flow)
+    return {**shown, **still, **plain}
 
 
 def _still(flow: Flow) -> dict[str, Any]:

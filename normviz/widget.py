@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
+from comm import DummyComm
 
 from normviz.bundle import bundle
 from normviz.catalog import one_of
-from normviz.choice import ACROSS, OTHER, BadChoice, check, defaults, resolve, split
+from normviz.choice import ACROSS, CHOICES, OTHER, BadChoice, check, defaults, resolve, split
 from normviz.coding import PRECISIONS
 from normviz.errors import NormvizError
 from normviz.flow import Flow
@@ -27,7 +28,9 @@ MESSAGE = 4 * 2**20
 class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
     """A flow drawn in a notebook; every choice can be read and set from Python.
 
-    Assigning what the flow does not have is refused with a list of what it has.
+    Assigning what the flow does not have is refused with a list of what it has. With
+    NORMVIZ_STATIC=1 in the environment, or where nothing carries messages to a front end, it shows
+    itself as the page in a frame, as it is at that moment.
     """
 
     _esm = bundle("widget.js")
@@ -101,6 +104,22 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
         if token is not None and self.side in table:
             table = table[table[self.side] == token]
         return table.reset_index(drop=True)
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        from normviz.snapshot import static
+
+        if static() or isinstance(self.comm, DummyComm):
+            return {"text/plain": repr(self._flow), "text/html": self._frame()}, {}
+        shown: tuple[dict[str, Any], dict[str, Any]] = super()._repr_mimebundle_()
+        return shown
+
+    def _frame(self) -> str:
+        from normviz.display import frame
+
+        chosen = {name: getattr(self, name) for name in CHOICES}
+        if self.compare == OTHER:
+            chosen["compare"] = self._flows[1]
+        return frame(self._flow, precision=self._precision, **chosen).html
 
     def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """Answer a view that asks for a tile; what cannot be given is refused with a sentence."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
+from comm.base_comm import BaseComm
 from flows import NASTY, check, random_flow, receipt, two_streams
 
 import normviz
@@ -118,6 +119,18 @@ def test_a_receipt_that_failed_can_be_written_even_with_nan():
     assert "miss the model's own output by nan" in shown["headline"]
 
 
+@pytest.fixture
+def heard(monkeypatch):
+    """Messages of widgets go somewhere, as in a kernel."""
+
+    class Comm(BaseComm):
+        def publish_msg(self, *_, **__):
+            pass
+
+    monkeypatch.setattr("comm.create_comm", Comm)
+
+
+@pytest.mark.usefixtures("heard")
 def test_a_notebook_gets_the_widget_and_plain_text():
     flow = random_flow()
     shown = mimebundle(flow)
@@ -126,6 +139,7 @@ def test_a_notebook_gets_the_widget_and_plain_text():
     assert flow._repr_mimebundle_()["text/plain"] == repr(flow)
 
 
+@pytest.mark.usefixtures("heard")
 def test_where_outputs_are_kept_without_widgets_there_is_a_still_picture():
     flow = random_flow()
     still = mimebundle(flow)["image/svg+xml"]
@@ -140,6 +154,23 @@ def test_a_notebook_that_is_executed_to_be_exported_can_have_the_page_itself(mon
     shown = mimebundle(random_flow())
     assert set(shown) == {"text/plain", "text/html"}
     assert shown["text/html"].startswith("<iframe")
+
+
+def test_where_nobody_hears_a_widget_a_flow_is_the_page_in_a_frame():
+    flow = random_flow()
+    assert mimebundle(flow) == {"text/plain": repr(flow), "text/html": flow.frame().html}
+
+
+@pytest.mark.usefixtures("heard")
+def test_a_widget_that_is_to_be_static_is_the_page_with_what_is_chosen_in_it(monkeypatch):
+    flow, other = random_flow(), random_flow(["one", "other"])
+    widget = flow.widget(measure="weight", compare=other, precision="uint8")
+    assert "text/html" not in widget._repr_mimebundle_()[0]
+    widget.layer = 2
+    monkeypatch.setenv("NORMVIZ_STATIC", "1")
+    framed = flow.frame(measure="weight", compare=other, layer=2, precision="uint8")
+    shown = ({"text/plain": repr(flow), "text/html": framed.html}, {})
+    assert widget._repr_mimebundle_() == shown
 
 
 def test_several_flows_share_one_page(tmp_path):
@@ -267,6 +298,7 @@ def test_a_budget_is_for_all_flows_together_and_each_says_what_it_lacks():
     assert second["note"].startswith("Left out to keep the file within ")
 
 
+@pytest.mark.usefixtures("heard")
 def test_a_still_picture_has_only_so_many_ribbons():
     flow = random_flow(LONG, layers=1, heads=12)
     still = ET.fromstring(mimebundle(flow)["image/svg+xml"])  # noqa: S314

@@ -1,0 +1,160 @@
+"""The still pictures of the notebooks, for places that run nothing: `make pictures`.
+
+One function for each picture: `first_look` draws `pictures/first-look.png`.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from normviz import Flow
+    from normviz.charts import Chart
+
+HERE = Path(__file__).parent
+DPI = 110
+COLOURS = 48
+"""Sharp enough for a page, and small enough for a repository: dots to the inch, and colours."""
+
+PICTURES: dict[str, Callable[[Path], object]] = {}
+
+
+def picture(draw: Callable[[Path], object]) -> Callable[[Path], object]:
+    """Enter a function among the pictures, under the name of its file."""
+    PICTURES[draw.__name__.replace("_", "-") + ".png"] = draw
+    return draw
+
+
+def taken(notebook: str, name: str) -> Any:
+    """What a notebook calls by a name, so that pictures and notebooks show the same.
+
+    The cell that defines it is run alone.
+    """
+    cells = json.loads((HERE / f"{notebook}.ipynb").read_text())["cells"]
+    for source in ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"):
+        if re.search(rf"^(def {name}\(|{name} = )", source, re.MULTILINE):
+            space: dict[str, Any] = {}
+            exec(source, space)  # noqa: S102 (a cell of this repository's own notebook)
+            return space[name]
+    raise LookupError(f"{notebook} defines no {name}")
+
+
+def side_by_side(path: Path, *charts: "Chart", height_cm: float = 8.5) -> None:
+    """Draw charts beside each other, shares on one axis, and write them to one file."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(17 / 2.54, height_cm / 2.54), layout="constrained")
+    panels = figure.subplots(1, len(charts), squeeze=False)[0]
+    shares = [curve.highest for chart in charts if not chart.unit for curve in chart.series]
+    for chart, ax in zip(charts, panels, strict=True):
+        chart.plot(ax)
+        if not chart.unit:
+            ax.set_ylim(0, 1.05 * max(shares))
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18), "ncols": 2}
+        ax.legend(frameon=False, fontsize="x-small", **below)
+    figure.savefig(path, dpi=DPI)
+
+
+@cache
+def demo_flow() -> "Flow":
+    """The pair of sentences of the first three notebooks, up the whole ladder."""
+    import normviz
+    from normviz.headline import DEMO_PAIR, DEMO_TEXT
+
+    rungs = taken("03-beyond-attention", "RUNGS")
+    return normviz.analyze(
+        "demo", text=DEMO_TEXT, pair=DEMO_PAIR, measures=["weight", "value-norm", *rungs]
+    )
+
+
+@picture
+def first_look(path: Path) -> None:
+    """One layer twice: by weight most ribbons go to [CLS], by what is moved hardly any."""
+    demo_flow().to_png(path, measure="weight", compare="weighted-norm", layer=2, dpi=DPI)
+
+
+@picture
+def shares_of_a_corpus(path: Path) -> None:
+    """Over a dozen texts: [CLS] has much of α in the middle layers, and little of ‖αf(x)‖."""
+    import normviz
+
+    found = normviz.profile(taken("02-attention-is-not-only-a-weight", "texts"), "demo")
+    side_by_side(path, found.chart("weight"), found.chart("weighted-norm"))
+
+
+@picture
+def up_the_ladder(path: Path) -> None:
+    """How much of a token comes from others on every rung, and what each component changes."""
+    charts = taken("03-beyond-attention", "charts")
+    side_by_side(path, *charts(demo_flow(), taken("03-beyond-attention", "RUNGS")))
+
+
+@picture
+def effective_attention(path: Path) -> None:
+    """One layer twice: the column of [CLS], dark by α, is gone from α⊥."""
+    import normviz
+
+    text = taken("06-is-attention-identifiable", "TEXT")
+    flow = normviz.analyze("demo", text, measures=["weight", "effective-weight"], layers=[2])
+    flow.to_png(path, view="matrix", measure="weight", compare="effective-weight", dpi=DPI)
+
+
+@picture
+def faithfulness(path: Path) -> None:
+    """How far local measures tell what happens without a token's values, layer by layer."""
+    import normviz
+
+    text, local, curves = (taken("07-from-local-to-global", n) for n in ("TEXT", "LOCAL", "curves"))
+    flow = normviz.analyze("demo", text, measures=[*local, "value-zeroing"])
+    side_by_side(path, curves(flow, local))
+
+
+@picture
+def your_own_model(path: Path) -> None:
+    """A bar of either kind in one patch of a noisy image, and what [CLS] takes from each patch."""
+    from matplotlib.figure import Figure
+
+    import normviz
+
+    images, trained = (taken("08-your-own-model", name) for name in ("images", "trained"))
+    (pixels, bars, _), vit = images(100, seed=12345), trained()
+    figure = Figure(figsize=(17 / 2.54, 12 / 2.54), layout="constrained")
+    for row, kind in zip(figure.subplots(2, 3), (0, 1), strict=True):
+        image = pixels[bars == kind][:1]
+        flow = normviz.analyze(vit, inputs={"pixel_values": image})
+        row[0].imshow(image[0, 0], cmap="gray")
+        row[0].set_title("the image", fontsize="small")
+        for ax, name in zip(row[1:], ("weight", "weighted-norm"), strict=True):
+            taken_from = flow[name][1].sum(axis=0)[0]
+            shares = (taken_from / taken_from.sum())[1:].reshape(4, 4)
+            ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+            ax.set_title(f"shares by {name}", fontsize="small")
+        for ax in row:
+            ax.set(xticks=[], yticks=[])
+    figure.savefig(path, dpi=DPI)
+
+
+def slimmed(path: Path) -> None:
+    """Write a picture again with few colours."""
+    from PIL import Image
+
+    with Image.open(path) as full:
+        few = full.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
+
+
+def main(names: list[str]) -> None:
+    """Draw the pictures of these names, or all of them."""
+    for name in names or PICTURES:
+        path = HERE / "pictures" / name
+        PICTURES[name](path)
+        slimmed(path)
+        print(f"{name}: {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
