@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import index
+from typing import Any
 
 from normviz.axes import Axis
 from normviz.errors import UnknownName
@@ -224,6 +226,16 @@ def one_of(name: object, names: Iterable[object], kind: str) -> None:
             f"The {kind}s are: {listed}.",
             "Use one of these names.",
         )
+
+
+def number_of(value: Any, numbers: Iterable[int], kind: str) -> int:
+    """A whole number of whatever make, or a refusal that lists the numbers there are."""
+    try:
+        number = index(value)
+    except TypeError:
+        number = value
+    one_of(number, numbers, kind)
+    return number
 
 
 def chosen(measures: str | Iterable[str]) -> tuple[str, ...]:

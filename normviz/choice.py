@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterable
-from operator import index
 from typing import Any
 
 from traitlets import TraitError
 
 from normviz.agreement import BEST
 from normviz.alignment.aligning import SETTINGS
-from normviz.catalog import one_of
+from normviz.catalog import number_of, one_of
 from normviz.errors import NormvizError, UnknownName
 from normviz.flow import Flow
 from normviz.stream import Stream
@@ -137,7 +136,7 @@ def _compare(value: Any, stream: Stream, _side: str) -> str | int | None:
         )
     if isinstance(value, str):
         return _measure(value, stream, _side)
-    return _number(value, stream.layers, "measure or layer")
+    return number_of(value, stream.layers, "measure or layer")
 
 
 def yes_or_no(value: Any, name: str) -> bool:
@@ -165,37 +164,18 @@ def _threshold(value: Any, _stream: Stream, _side: str) -> float:
     return part
 
 
-def _number(value: Any, numbers: Iterable[int], kind: str) -> int:
-    try:
-        number = index(value)
-    except TypeError:
-        number = value
-    one_of(number, numbers, kind)
-    return number
-
-
 def _layer(value: Any, stream: Stream, _side: str) -> int:
-    return _number(value, stream.layers, "layer")
+    return number_of(value, stream.layers, "layer")
 
 
 def _heads(value: Any, stream: Stream, _side: str) -> list[int] | None:
     """None for all heads; otherwise the heads named, in the order of the model."""
-    if value is None:
-        return None
-    asked = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-    chosen = {_number(head, stream.heads, "head") for head in asked}
-    if not chosen:
-        raise UnknownName(
-            "No head is named.",
-            f"The heads are: {', '.join(map(str, stream.heads))}.",
-            "Name at least one, or give None for all.",
-        )
-    return [head for head in stream.heads if head in chosen]
+    return None if value is None else stream.named_heads(value)
 
 
 def _token(value: Any, stream: Stream, side: str) -> int | None:
     count = stream.size(side if side in SIDES else "query")
-    return None if value is None else _number(value, range(count), "token")
+    return None if value is None else number_of(value, range(count), "token")
 
 
 CHOICES: dict[str, Callable[[Any, Stream, str], Any]] = {

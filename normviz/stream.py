@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
 from normviz.axes import Array, StreamName
-from normviz.catalog import MEASURES, READINGS, axes_of, one_of
-from normviz.errors import BadArrays
+from normviz.catalog import MEASURES, READINGS, axes_of, number_of, one_of
+from normviz.errors import BadArrays, UnknownName
 from normviz.tokens import Tokens
 
 
@@ -155,6 +155,18 @@ class Stream:
         name = self.held_as(f"{kind}:{measure}")
         one_of(name, self.readings, "reading")
         return self.readings[name].joined()
+
+    def named_heads(self, heads: Any) -> list[int]:
+        """A head or several by number, in the order of the model; others are refused."""
+        several = isinstance(heads, Iterable) and not isinstance(heads, str)
+        chosen = {number_of(head, self.heads, "head") for head in (heads if several else [heads])}
+        if not chosen:
+            raise UnknownName(
+                "No head is named.",
+                f"The heads are: {', '.join(map(str, self.heads))}.",
+                "Name at least one, or give None for all.",
+            )
+        return [head for head in self.heads if head in chosen]
 
     def __iter__(self) -> Iterator[str]:
         """The ids of the measures held."""

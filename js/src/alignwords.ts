@@ -33,8 +33,7 @@ const PAIRS = 16;
 /** The word of a token in focus; null of tokens that are in none. */
 export function wordAt({ alignment }: Aligned, focus: Focus | null): At | null {
   if (focus === null) return null;
-  const { source, special, target } = alignment;
-  const words = focus.side === "query" ? target : [...source, ...special];
+  const words = focus.side === "query" ? alignment.target : columnsOf(alignment);
   const word = words.findIndex(({ pieces }) => pieces.includes(focus.token));
   return word < 0 ? null : { side: focus.side, word };
 }

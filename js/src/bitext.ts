@@ -1,5 +1,6 @@
 /** Two texts facing each other: where their words stand, and the lines between them. */
 
+import { total } from "./derive";
 import { emsOf } from "./port";
 
 /** Where a word stands: the middle of its box, and how wide it is. */
@@ -44,7 +45,7 @@ export function bitextOf(
 ): Bitext {
   const wide = (label: string) => Math.round(emsOf(label) * FONT * 0.95 + 8);
   const [above, below] = [isSound ? [] : source.map(wide), target.map(wide)];
-  const least = Math.max(...[above, below].map((row) => sum(row) + (row.length - 1) * GAP.least));
+  const least = Math.max(...[above, below].map((row) => total(row) + (row.length - 1) * GAP.least));
   return least <= width
     ? inRows(above, below, least, width, isSound ? source.length : 0)
     : inColumns(source, target, width, isSound);
@@ -57,7 +58,7 @@ function inRows(
   room: number,
   moments: number,
 ): Bitext {
-  const loose = Math.max(...[above, below].map((row) => sum(row) + (row.length - 1) * GAP.most));
+  const loose = Math.max(...[above, below].map((row) => total(row) + (row.length - 1) * GAP.most));
   const width = moments > 0 ? room : Math.min(room, Math.max(least, Math.min(loose, 1.35 * least)));
   const height = 2 * TALL + BETWEEN.rows;
   const ruler = evenly(moments, width).map((x) => ({ x, y: TALL / 2, width: width / moments }));
@@ -72,8 +73,8 @@ function inRows(
 
 /** Words one after the other in the middle of a line, as far apart as there is room for. */
 function row(widths: number[], width: number, y: number): Spot[] {
-  const gap = Math.min(GAP.most, (width - sum(widths)) / Math.max(1, widths.length - 1));
-  let left = (width - sum(widths) - gap * (widths.length - 1)) / 2;
+  const gap = Math.min(GAP.most, (width - total(widths)) / Math.max(1, widths.length - 1));
+  let left = (width - total(widths) - gap * (widths.length - 1)) / 2;
   return widths.map((wide) => {
     const x = left + wide / 2;
     left += wide + gap;
@@ -106,10 +107,6 @@ function inColumns(source: string[], target: string[], width: number, isSound: b
 /** The middles of so many equal parts of a length. */
 function evenly(count: number, length: number): number[] {
   return Array.from({ length: count }, (_, at) => ((at + 0.5) * length) / count);
-}
-
-function sum(numbers: number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
 }
 
 /** A line from a source word to a target word, bent so that both ends are met straight on. */

@@ -1,6 +1,6 @@
 """Word links read off cross-attention, after Kobayashi et al. 2020 (their Experiment 2)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from normviz.alignment.formats import written
 from normviz.alignment.links import Link, swapped
-from normviz.alignment.words import Words, numbered, regrouped
+from normviz.alignment.words import Words, numbered, recounted, spelt
 from normviz.catalog import MEASURES, one_of
 from normviz.errors import BadInput, UnknownName
 from normviz.flow import Flow
@@ -159,7 +159,7 @@ def align(
         `.links`, `.soft` shares, and `str()` for a line in Pharaoh's format.
     """
     stream = flow.cross
-    grouping = grouped(stream, setting, source, target, prefix)
+    grouping = grouped(recounted(stream, source, target, prefix), setting)
     layers = stream.layers if layer is None else (layer,)
     values = np.mean([_values(stream, measure, one, heads) for one in layers], axis=0)
     matrix = grouping.matrix(values.astype(np.float64))
@@ -178,17 +178,10 @@ def align(
     )
 
 
-def grouped(
-    stream: Stream,
-    setting: str,
-    source: Words | None = None,
-    target: Words | None = None,
-    prefix: str = "",
-) -> Grouping:
+def grouped(stream: Stream, setting: str) -> Grouping:
     """The words on both sides of a cross-attention, and the rows that belong to each."""
     one_of(setting, SETTINGS, "setting")
-    keys = stream.keys if source is None else regrouped(stream.keys, source, prefix)
-    queries = stream.queries if target is None else regrouped(stream.queries, target)
+    keys, queries = stream.keys, stream.queries
     into = _membership(queries, others=False)
     if setting == "output":
         if into[0].any():
@@ -199,8 +192,8 @@ def grouped(
             )
         into = np.vstack([into[1:], np.zeros_like(into[:1])])
     return Grouping(
-        _spelt(keys),
-        _spelt(queries),
+        spelt(keys),
+        spelt(queries),
         _membership(keys, others=True),
         into.T / into.sum(axis=0)[:, None],
     )
@@ -208,8 +201,7 @@ def grouped(
 
 def _membership(tokens: Tokens, *, others: bool) -> Float[np.ndarray, "token word"]:
     """Which token is a piece of which word, and perhaps the others one by one."""
-    numbers = numbered(tokens)
-    words = 1 + max((n for n in numbers if n is not None), default=-1)
+    numbers, words = numbered(tokens), len(spelt(tokens))
     if not words:
         raise BadInput(
             f"There is no word in {' '.join(tokens)!r}.",
@@ -223,13 +215,6 @@ def _membership(tokens: Tokens, *, others: bool) -> Float[np.ndarray, "token wor
             found[at, number] = 1
     found[outside, words + np.arange(len(outside))] = 1
     return found
-
-
-def _spelt(tokens: Tokens) -> tuple[str, ...]:
-    """The words that are not special, in order."""
-    numbers = numbered(tokens)
-    spelt = {n: tokens.spellings[w] for n, w in zip(numbers, tokens.words, strict=True)}
-    return tuple(spelt[n] for n in sorted(n for n in spelt if n is not None))
 
 
 def _values(stream: Stream, measure: str, layer: int, heads: Any) -> Float[np.ndarray, "query key"]:
@@ -252,26 +237,11 @@ def _values(stream: Stream, measure: str, layer: int, heads: Any) -> Float[np.nd
     values = stream.at(measure, layer)
     if "head" not in MEASURES[measure].axes:
         return values
-    chosen = _places(stream, heads)
+    named = stream.heads if heads is None else stream.named_heads(heads)
+    chosen = [stream.heads.index(head) for head in named]
     total: np.ndarray = values[chosen].sum(axis=0)
     return total / len(chosen) if measure in AVERAGED else total
 
 
 AVERAGED = ("weight", "effective-weight")
 """Measures that are averaged over heads; lengths are added up."""
-
-
-def _places(stream: Stream, heads: Any) -> list[int]:
-    """Where the chosen heads lie."""
-    if heads is None:
-        return list(range(len(stream.heads)))
-    asked = list(heads) if isinstance(heads, Iterable) else [heads]
-    for head in asked:
-        one_of(head, stream.heads, "head")
-    if not asked:
-        raise UnknownName(
-            "No head is named.",
-            f"The heads are: {', '.join(map(str, stream.heads))}.",
-            "Name at least one, or leave heads out.",
-        )
-    return [stream.heads.index(head) for head in asked]

@@ -4,17 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from normviz.alignment.links import Gold
-from normviz.alignment.words import Words, numbered, regrouped
+from normviz.alignment.words import Words, recounted, spelt
 from normviz.errors import BadInput
 from normviz.flow import Flow
-from normviz.stream import Stream
-
-SIDES = {
-    "encoder": ("source", "source"),
-    "decoder": ("target", "target"),
-    "cross": ("target", "source"),
-}
-"""For each stream, whose words its queries and its keys are."""
 
 
 def overlaid(
@@ -28,19 +20,10 @@ def overlaid(
     """The flow with gold links, and with its tokens as pieces of the words they count in."""
     links = gold if isinstance(gold, Gold) else Gold(gold)
     _refuse_one_text(flow)
-    words = {"source": (source, prefix), "target": (target, "")}
-    streams = {name: _recounted(stream, words) for name, stream in flow.streams.items()}
+    streams = {
+        name: recounted(stream, source, target, prefix) for name, stream in flow.streams.items()
+    }
     return replace(flow, streams=streams, gold=links)
-
-
-def _recounted(stream: Stream, words: dict[str, tuple[Words | None, str]]) -> Stream:
-    """A stream whose tokens are pieces of these words, behind what stood before them."""
-    sides = [words[side] for side in SIDES[stream.name]]
-    queries, keys = (
-        tokens if given is None else regrouped(tokens, given, before)
-        for tokens, (given, before) in zip((stream.queries, stream.keys), sides, strict=True)
-    )
-    return replace(stream, queries=queries, keys=keys)
 
 
 def check(flow: Flow, gold: Gold) -> None:
@@ -48,7 +31,7 @@ def check(flow: Flow, gold: Gold) -> None:
     _refuse_one_text(flow)
     cross = flow.streams["cross"]
     for side, place, tokens in (("source", 0, cross.keys), ("target", 1, cross.queries)):
-        count = 1 + max((word for word in numbered(tokens) if word is not None), default=-1)
+        count = len(spelt(tokens))
         beyond = sorted(link for link in gold.possible if link[place] >= count)
         if beyond:
             raise BadInput(

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import normviz
 from normviz.alignment.aligning import SETTINGS
 from normviz.alignment.formats import FORMATS, write
 from normviz.alignment.scores import pairs_of
+from normviz.corpus.shell import at_least_one
 from normviz.corpus.tally import Failure
 from normviz.errors import BadInput
 from normviz.files import atomically, by_ending
@@ -35,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prefix", default="", help="what stands before each source, as for T5")
     parser.add_argument("--languages", nargs=2, metavar=("SOURCE", "TARGET"),
                         help="as a tokenizer of many languages names them")  # fmt: skip
-    parser.add_argument("--batch-size", type=int, default=16, metavar="NUMBER",
+    parser.add_argument("--batch-size", type=at_least_one, default=16, metavar="NUMBER",
                         help="how many pairs go together (16)")  # fmt: skip
     links = parser.add_argument_group("links in a file (.pharaoh, .talp, .naacl)")
     links.add_argument("--measure", default="weighted-norm", help="what links are drawn by")
@@ -125,9 +126,14 @@ def _plain(found: Any, path: Path) -> str:
         rates.setdefault(measure, {})[setting] = found.aer(measure, setting).tolist()
     return json.dumps(
         {"path": str(path.resolve()), "model": found.model, "pairs": found.pairs, "aer": rates,
-         "failures": [{"line": one.number + 1, "reason": one.reason} for one in found.failures]},
+         "failures": _failed(found.failures)},
         ensure_ascii=False,
     )  # fmt: skip
+
+
+def _failed(failures: Sequence[Failure]) -> list[dict[str, Any]]:
+    """Pairs that could not be aligned, by the lines they stand in."""
+    return [{"line": one.number + 1, "reason": one.reason} for one in failures]
 
 
 def _linked(form: str) -> Callable[..., tuple[Failure, ...]]:
@@ -139,7 +145,7 @@ def _linked(form: str) -> Callable[..., tuple[Failure, ...]]:
         where = {name: getattr(chosen, name) for name in ("measure", "layer", "heads", "setting")}
         found, failures = links(chosen.model, sentences, **where, **_common(chosen))
         path = write(found, chosen.output, form).resolve()
-        failed = [{"line": one.number + 1, "reason": one.reason} for one in failures]
+        failed = _failed(failures)
         if chosen.json:
             told = {"path": str(path), "pairs": len(found), "links": sum(map(len, found))}
             print(json.dumps({**told, "failures": failed}, ensure_ascii=False))

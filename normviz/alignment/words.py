@@ -6,10 +6,17 @@ from itertools import pairwise
 
 from normviz.counterparts import both_ways
 from normviz.errors import BadInput
+from normviz.stream import Stream
 from normviz.tokens import Tokens
 
 Words = str | Iterable[str]
 """Words in a row, or in one string with spaces between them."""
+SIDES = {
+    "encoder": ("source", "source"),
+    "decoder": ("target", "target"),
+    "cross": ("target", "source"),
+}
+"""For each stream of a translation, whose words its queries and its keys are."""
 
 
 def listed(words: Words) -> tuple[str, ...]:
@@ -25,6 +32,25 @@ def numbered(tokens: Tokens) -> tuple[int | None, ...]:
         None if special else order[word]
         for word, special in zip(tokens.words, tokens.special, strict=True)
     )
+
+
+def spelt(tokens: Tokens) -> tuple[str, ...]:
+    """The words that are not special, in order."""
+    words = {n: tokens.spellings[w] for n, w in zip(numbered(tokens), tokens.words, strict=True)}
+    return tuple(words[n] for n in sorted(n for n in words if n is not None))
+
+
+def recounted(
+    stream: Stream, source: Words | None, target: Words | None, prefix: str = ""
+) -> Stream:
+    """A stream of a translation whose tokens are pieces of these words, where there are any."""
+    words = {"source": (source, prefix), "target": (target, "")}
+    given = (words[side] for side in SIDES[stream.name])
+    queries, keys = (
+        tokens if own is None else regrouped(tokens, own, before)
+        for tokens, (own, before) in zip((stream.queries, stream.keys), given, strict=True)
+    )
+    return replace(stream, queries=queries, keys=keys)
 
 
 def regrouped(tokens: Tokens, words: Words, prefix: str = "") -> Tokens:

@@ -33,8 +33,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default="demo", help='a name, a folder, or "demo" (the default)')
     parser.add_argument("--tokenizer", help="the tokenizer's name or folder, where it is another")
     parser.add_argument("--measures", nargs="+", metavar="ID", help='what to compute, or "all"')
-    parser.add_argument("--longest", type=_count, metavar="TOKENS", help="where texts are cut off")
-    parser.add_argument("--batch-size", type=_count, default=16, metavar="NUMBER",
+    parser.add_argument(
+        "--longest", type=at_least_one, metavar="TOKENS", help="where texts are cut off"
+    )
+    parser.add_argument("--batch-size", type=at_least_one, default=16, metavar="NUMBER",
                         help="how many texts go together (16)")  # fmt: skip
     parser.add_argument("--column", metavar="NAME", help="what holds the texts in a .jsonl file")
     parser.add_argument("--pairs", action="store_true",
@@ -42,14 +44,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                         "headings, which begin with =, are left out")  # fmt: skip
     parser.add_argument("--checkpoint", metavar="FILE",
                         help="how far a run has come: it goes on from there")  # fmt: skip
-    parser.add_argument("--workers", type=_count, metavar="NUMBER",
+    parser.add_argument("--workers", type=at_least_one, metavar="NUMBER",
                         help="processes on this machine, each with a model of its own")  # fmt: skip
     parser.add_argument("-o", "--output", default="profile.html", metavar="FILE",
                         help=f"where to write: {' or '.join(WRITERS)}")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON for a script")
 
 
-def _count(text: str) -> int:
+def at_least_one(text: str) -> int:
+    """A number from a command line that counts something there must be."""
     if not text.isdigit() or int(text) < 1:
         message = f"{text!r} is no number of at least one"
         raise argparse.ArgumentTypeError(message)

@@ -42,10 +42,11 @@ class Tally:
             "weight": np.concatenate([weight, weight.mean(axis=1, keepdims=True)], axis=1),
             "weighted-norm": np.concatenate([norm, stream["attention"][:, None]], axis=1),
         }
+        here = next(iter(words.values()))
+        kinds = [_drawn(links, here) for links in (gold.sure, gold.possible)]
         for setting, grouping in words.items():
             for measure, values in planes.items():
-                self._count((measure, setting), grouping, values, gold)
-        here = next(iter(words.values()))
+                self._count((measure, setting), grouping, values, kinds)
         sizes = len(here.source), len(here.target)
         self.pairs += 1
         self.sure += len(gold.sure)
@@ -55,10 +56,15 @@ class Tally:
         self.cells += stream.size("query") * stream.size("key")
         self.beyond += [(line, note) for note in beyond(line, gold, sizes)]
 
-    def _count(self, name: tuple[str, str], grouping: Grouping, values: Planes, gold: Gold) -> None:
+    def _count(
+        self,
+        name: tuple[str, str],
+        grouping: Grouping,
+        values: Planes,
+        kinds: Sequence[np.ndarray],
+    ) -> None:
         matrix = grouping.matrix(values)
         best, words = grouping.best(matrix), len(grouping.source)
-        kinds = [_drawn(links, grouping) for links in (gold.sure, gold.possible)]
         linked = (best >= 0) & (best < words)
         target = np.arange(len(grouping.target))
         found = [linked, *(kind[target, best] for kind in kinds)]

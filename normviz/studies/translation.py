@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from normviz.alignment.aligning import SETTINGS, Grouping, align, grouped
 from normviz.alignment.links import Link
 from normviz.alignment.scores import Sentences, golds_of, pairs_of
+from normviz.alignment.words import recounted
 from normviz.analysis import analyze_many
 from normviz.corpus.tally import Failure
 from normviz.errors import BadInput, NormvizError
@@ -189,8 +190,8 @@ class Corpus:
 
     def grouped(self, number: int, flow: Flow) -> dict[str, Grouping]:
         """The words of a pair in its flow, for each setting."""
-        source, target = self.sentences[number]
-        return {one: grouped(flow.cross, one, source, target, self.prefix) for one in SETTINGS}
+        stream = recounted(flow.cross, *self.sentences[number], self.prefix)
+        return {setting: grouped(stream, setting) for setting in SETTINGS}
 
     def _spoken(self, number: int) -> tuple[str, str]:
         """What the model is given: the source behind its prefix, and the target."""

@@ -16,7 +16,7 @@ from time import perf_counter, process_time
 
 import torch
 from card import card
-from marian import Recipe, encoded, save, surprise, tokenizer_of, trained, translations
+from marian import Recipe, encoded, surprise, tokenizer_of, trained, translations
 from sacrebleu.metrics import BLEU, CHRF
 from tatoeba import Pair, fetched, read, split
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
@@ -51,7 +51,6 @@ def main() -> None:
         "core_minutes": (process_time() - busy) / 60,
         "threads": asked.threads,
     }
-    save(model, tokenizer, asked.output)
     report = {
         "recipe": asdict(recipe),
         "parameters": sum(tensor.numel() for tensor in model.parameters()),

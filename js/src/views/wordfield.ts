@@ -1,7 +1,7 @@
 /** The words of two texts as a field of cells: shares as heat, links as frames, gold as squares. */
 
 import { noneOf, shareOf } from "../alignment";
-import { type Aligned, type At, columnsOf, pairLine, spanOf } from "../alignwords";
+import { type Aligned, type At, pairLine, spanOf } from "../alignwords";
 import type { Edge } from "../cells";
 import { density } from "../density";
 import { most } from "../derive";
@@ -147,21 +147,20 @@ function moments({ clock, alignment }: Aligned, { wide, columns }: Room): HTMLEl
 }
 
 /** The share in each cell [row column]; the last column is of all special tokens. */
-function sharesIn({ aligned: { alignment }, across, down }: Scene): Float32Array {
-  const { source } = alignment;
+function sharesIn({ alignment }: Aligned): Float32Array {
+  const { source, special, target } = alignment;
   return Float32Array.from(
-    down.labels.flatMap((_, target) =>
-      across.labels.map((_, column) =>
-        column < source.length ? shareOf(alignment, target, column) : noneOf(alignment, target),
-      ),
-    ),
+    target.flatMap((_, at) => [
+      ...source.map((_, column) => shareOf(alignment, at, column)),
+      ...(special.length > 0 ? [noneOf(alignment, at)] : []),
+    ]),
   );
 }
 
 function paint(parts: Parts, scene: Scene): void {
   const { room, palette, aligned } = scene;
   const { width, height } = sizeOf(room);
-  const shares = sharesIn(scene);
+  const shares = sharesIn(aligned);
   const full = most(shares) || 1;
   const block = blockOf(room, WHOLE, density());
   const depths = shares.map((share) => (share > 0 ? share / full : Number.NaN));
@@ -277,10 +276,5 @@ function aim(parts: Parts, scene: Scene, at: At | null, met: number | null): voi
 
 /** What the deepest colour stands for. */
 export function deepest(aligned: Aligned): number {
-  const { alignment } = aligned;
-  const all = alignment.target.flatMap((_, target) => [
-    noneOf(alignment, target),
-    ...columnsOf(alignment).map((_, column) => shareOf(alignment, target, column)),
-  ]);
-  return most(all);
+  return most(sharesIn(aligned));
 }
