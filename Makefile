@@ -55,9 +55,10 @@ lab: $(VENV)/.test-ready  ## JupyterLab on the notebooks
 	$(RUN)/jupyter lab notebooks
 
 bench: $(VENV)/.test-ready  ## the benchmarks, as ratios measured in one run
-	$(RUN)/python benchmarks/attention.py
-	$(RUN)/python benchmarks/ladder.py
+	$(RUN)/python benchmarks/sweep.py
+	$(RUN)/python benchmarks/stages.py
 	$(RUN)/python benchmarks/gradient.py
+	$(RUN)/python benchmarks/corpus.py --speed
 	$(RUN)/python benchmarks/view.py
 	$(RUN)/python benchmarks/snapshot.py
 

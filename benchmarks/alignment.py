@@ -27,7 +27,7 @@ from time import process_time
 from typing import Any
 
 import torch
-from attention import HERE, machine
+from timing import HERE, machine
 
 sys.path.append(str(HERE.parent / "notebooks" / "training"))
 

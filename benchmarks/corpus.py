@@ -5,11 +5,11 @@ cut off after 128 tokens, as in the paper. Lines that begin with `=` are heading
 
     python benchmarks/corpus.py wikipedia.txt                    demo, then demo-decoder
     python benchmarks/corpus.py wikipedia.txt --ranks ranks.txt  with lines of rank, count and id
-    python benchmarks/corpus.py wikipedia.txt --speed            throughput, x the plain pass
+    python benchmarks/corpus.py --speed                          throughput, x the plain pass
 """
 
 import json
-import statistics
+import random
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from attention import HERE, machine
 from mixing import arguments, segments
+from tables import README, judged, table, times, write
+from timing import HERE, in_turn, keep, machine, spread
 
 import normviz
 from normviz import inputs as room
@@ -133,6 +134,14 @@ def plain(texts: list[tuple[str, str]]) -> None:
             loaded.model(**prepared.for_forward(), output_attentions=True)
 
 
+def made(count: int) -> list[tuple[str, str]]:
+    """Segments of random words, as long as the paper's: how fast they go does not hang on sense."""
+    chance = random.Random(0)  # noqa: S311 (no secret)
+    words = sorted(filter(str.isalpha, resolve("demo").tokenizer.get_vocab()))
+    paragraph = lambda: " ".join(chance.choices(words, k=chance.randint(40, 80)))  # noqa: E731
+    return [(paragraph(), paragraph()) for _ in range(count)]
+
+
 def speed(texts: list[tuple[str, str]], rounds: int) -> dict[str, Any]:
     """Segments per second of the plain pass, of a profile, and of one in two processes."""
     loaded = resolve("demo")
@@ -142,20 +151,16 @@ def speed(texts: list[tuple[str, str]], rounds: int) -> dict[str, Any]:
         "masses": lambda: normviz.profile(texts, **given, batch_size=SIZE, heads=False),
         "masses and heads": lambda: normviz.profile(texts, **given, batch_size=SIZE),
     }
-    rates: dict[str, list[float]] = {name: [] for name in runs}
-    for turn in range(rounds + 1):
-        for name, one in runs.items():
-            start = time.perf_counter()
-            one()
-            if turn:
-                rates[name].append(len(texts) / (time.perf_counter() - start))
+    seconds = in_turn(runs, rounds=rounds)
+    rates = {name: [len(texts) / one for one in took] for name, took in seconds.items()}
     return {
-        "segments per second": {n: round(statistics.median(r), 2) for n, r in rates.items()},
+        "segments": len(texts),
+        "segments per second": {name: spread(each) for name, each in rates.items()},
         "x plain": {
-            name: round(statistics.median(a / b for a, b in zip(r, rates["plain"], strict=True)), 3)
-            for name, r in rates.items()
+            name: spread([a / b for a, b in zip(each, rates["plain"], strict=True)])
+            for name, each in rates.items()
         },
-        "two processes, x one": round(in_two(texts), 3),
+        "two workers, x one": spread([in_two(texts) for _ in range(rounds)]),
     }
 
 
@@ -172,24 +177,50 @@ def in_two(texts: list[tuple[str, str]]) -> float:
     return took[0] / took[1]
 
 
+def report(results: dict[str, Any], readme: Path = README) -> None:
+    """Throughput over a corpus, as a table and a judgement."""
+    names = {
+        "plain": "plain",
+        "masses": "masses, relations and frequency",
+        "masses and heads": "the same with patterns and disagreement of all heads (the default)",
+    }
+    rates, against = results["segments per second"], results["x plain"]
+    rows = [
+        [said, times(rates[name]), "1" if name == "plain" else times(against[name])]
+        for name, said in names.items()
+    ]
+    goal = results["goals"]["segments per second, x the plain pass"]
+    judgement = judged("the measures", against["masses"]["median"], goal, at_least=True)
+    workers = f"- two workers of one thread each: {times(results['two workers, x one'])} × one."
+    head = ["", "segments per second", "× the plain pass"]
+    write(readme, "corpus-speed", f"{table(head, rows)}\n\n{judgement}\n{workers}")
+
+
 def main() -> None:
     """Measure what was asked for, and keep it."""
-    parser = arguments(__doc__, texts=992)
+    parser = arguments(__doc__, texts=992, needed=False)
     parser.add_argument("--ranks", type=Path, help="frequency ranks: rank, count, token id")
     parser.add_argument("--speed", action="store_true", help="measure throughput instead")
+    parser.add_argument("--quick", action="store_true", help="of a few segments, nothing kept")
     chosen = parser.parse_args()
-    texts = segments(chosen.text, chosen.texts)
     if chosen.speed:
-        name, results = "corpus-speed", {"goals": GOALS} | speed(texts[:64], rounds=3)
-    else:
-        rows = chosen.ranks.read_text().splitlines() if chosen.ranks else []
-        ranks = {int(line.split()[2]): int(line.split()[0]) for line in rows} or None
-        firsts = [" ".join(pair) for pair in texts[:100]]
-        name, results = "corpus", {"demo": finding(texts, ranks), "demo-decoder": sinks(firsts)}
-    place = chosen.output or HERE / "results" / f"{name}.json"
+        found = speed(made(4 if chosen.quick else 64), rounds=1 if chosen.quick else 3)
+        print(json.dumps(found))
+        if not chosen.quick:
+            results = {"machine": machine(), "goals": GOALS} | found
+            keep("corpus-speed", results)
+            report(results)
+        return
+    if chosen.text is None:
+        parser.error("a text file is wanted, one paragraph on a line; only --speed does without")
+    texts = segments(chosen.text, chosen.texts)
+    rows = chosen.ranks.read_text().splitlines() if chosen.ranks else []
+    ranks = {int(line.split()[2]): int(line.split()[0]) for line in rows} or None
+    firsts = [" ".join(pair) for pair in texts[:100]]
+    results = {"demo": finding(texts, ranks), "demo-decoder": sinks(firsts)}
+    place = chosen.output or HERE / "results" / "corpus.json"
     place.write_text(json.dumps({"machine": machine()} | results, indent=1) + "\n")
-    if not chosen.speed:
-        figure(results["demo"], place.with_suffix(".svg"))
+    figure(results["demo"], place.with_suffix(".svg"))
     print(json.dumps(results)[:400])
 
 

@@ -4,18 +4,23 @@ The straightforward way to ∂e/∂x is one backward pass for every coordinate o
 layers × tokens × width of them. Only some are run, spread over all layers and tokens, and counted
 as many times as there are coordinates; they take turns with normviz in one process.
 
-    python benchmarks/gradient.py            about ten minutes on two cores
-    python benchmarks/gradient.py --quick    one small text, to see that it runs
+    python benchmarks/gradient.py                about four minutes on two cores
+    python benchmarks/gradient.py --tokens 64    some twelve minutes, kept beside the other
+    python benchmarks/gradient.py --quick        one small text, nothing kept
 """
 
+import argparse
 import json
 import statistics
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from attention import command, machine
+from literal import backward_seconds
+from tables import README, judged, table, write
+from timing import RESULTS, keep, machine
 from transformers import LlamaConfig, LlamaModel, PreTrainedModel
 
 import normviz
@@ -49,56 +54,32 @@ def attribution(model: PreTrainedModel, inputs: dict[str, Any], **how: Any) -> n
     return normviz.analyze(model, inputs=inputs, measures=[NAME], rows="raw", **how)
 
 
-def backward(model: PreTrainedModel, inputs: dict[str, Any], each: int) -> list[float]:
-    """Seconds of single backward passes, from so many coordinates of every layer, after a first."""
-    model.set_attn_implementation("eager")
-    vectors = model.embeddings(inputs["input_ids"]).detach().requires_grad_()
-    ends: list[torch.Tensor] = []
-    hooks = [
-        layer.register_forward_hook(lambda _, __, out: ends.append(out))
-        for layer in model.encoder.layer
-    ]
-    model.encoder(vectors)
-    for hook in hooks:
-        hook.remove()
-    seconds = []
-    for end in ends:
-        flat = end.flatten()
-        places = torch.linspace(0, len(flat) - 1, each + 1).long().tolist()
-        for turn, place in enumerate(places):
-            start = time.perf_counter()
-            torch.autograd.grad(flat[place], vectors, retain_graph=True)
-            if turn:
-                seconds.append(time.perf_counter() - start)
-    return seconds
-
-
-def against_backward(tokens: int, rounds: int, each: int) -> tuple[dict[str, Any], normviz.Flow]:
-    """How much faster normviz is, round by round; and the exact norms."""
+def against_backward(tokens: int, rounds: int, each: int) -> dict[str, Any]:
+    """How much faster normviz is, round by round."""
     model, inputs = inputs_of(tokens)
     coordinates = tokens * model.config.hidden_size * model.config.num_hidden_layers
     found = []
     for _ in range(rounds):
-        before = backward(model, inputs, each)
+        before = backward_seconds(model, inputs, each)
         start = time.perf_counter()
-        flow = attribution(model, inputs)
+        attribution(model, inputs)
         mine = time.perf_counter() - start
-        others = before + backward(model, inputs, each)
+        others = before + backward_seconds(model, inputs, each)
         found.append((coordinates * statistics.mean(others) / mine, mine))
     return {
         "coordinates": coordinates,
         "backward passes run": 2 * rounds * each * model.config.num_hidden_layers,
         "seconds": [round(seconds, 1) for _, seconds in found],
         "times faster": [round(times, 2) for times, _ in found],
-    }, flow
+    }
 
 
 def sketched(
-    model: PreTrainedModel, inputs: dict[str, Any], exact: normviz.Flow, samples: tuple[int, ...]
+    model: PreTrainedModel, inputs: dict[str, Any], samples: tuple[int, ...]
 ) -> dict[str, Any]:
     """For some numbers of directions: the true error, the stated one, and the time, x exact."""
     start = time.perf_counter()
-    attribution(model, inputs)
+    exact = attribution(model, inputs)
     whole = time.perf_counter() - start
     rows = {}
     for count in samples:
@@ -116,22 +97,67 @@ def sketched(
     return {"directions": model.config.hidden_size, "samples": rows}
 
 
-def run(*, quick: bool) -> dict[str, object]:
-    """Every part in turn, printed as it is done."""
-    results: dict[str, object] = {"machine": machine(), "goals": GOALS}
-    tokens = 6 if quick else 64
-    speed, exact = against_backward(tokens, rounds=1 if quick else 2, each=2 if quick else 12)
-    results["tokens"] = {str(tokens): speed}
+def run(tokens: int, rounds: int, each: int, samples: tuple[int, ...]) -> dict[str, Any]:
+    """Both parts on the trained model, printed as they are done."""
+    speed = against_backward(tokens, rounds, each)
     print(tokens, json.dumps(speed), flush=True)
-    samples = (8,) if quick else (4, 16, 64, 256)
-    trained = inputs_of(tokens)
-    results["sketch"] = {"demo": sketched(*trained, exact, samples)}
-    if not quick:
-        wide = wide_model()
-        results["sketch"]["wide"] = sketched(*wide, attribution(*wide), (64, 256, 1024))
-    print("sketch", json.dumps(results["sketch"]))
-    return results
+    sketch = sketched(*inputs_of(tokens), samples)
+    print("sketch", json.dumps(sketch), flush=True)
+    return speed | {"sketch": sketch}
+
+
+def report(results: dict[str, Any], readme: Path = README) -> None:
+    """Speed and sketches as tables, with the goal judged."""
+    speeds = [
+        [
+            tokens,
+            f"{found['backward passes run']:,} of {found['coordinates']:,}",
+            *(", ".join(map(str, found[name])) for name in ("times faster", "seconds")),
+        ]
+        for tokens, found in results["tokens"].items()
+    ]
+    head = ["tokens", "backward passes run", "times faster, in each round", "seconds of normviz"]
+    ((said, goal),) = results["goals"].items()
+    worst = min(min(found["times faster"]) for found in results["tokens"].values())
+    write(
+        readme, "gradient", f"{table(head, speeds)}\n\n{judged(said, worst, goal, at_least=True)}"
+    )
+    models = {f"demo, {n} tokens": found["sketch"] for n, found in results["tokens"].items()}
+    models["random Llama, 2 layers, 8 tokens"] = results["wide"]
+    rows = [
+        [
+            model,
+            f"{int(samples):,} of {found['directions']:,}",
+            *(f"{row[name]:.2%}" for name in ("true error", "stated error")),
+            row["time, x exact"],
+        ]
+        for model, found in models.items()
+        for samples, row in found["samples"].items()
+    ]
+    head = ["model", "samples", "true error", "stated", "time, × exact"]
+    write(readme, "gradient-sketch", table(head, rows))
+
+
+def main() -> None:
+    """Measure, and keep the result beside those of other lengths, unless it was a quick look."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--tokens", type=int, default=32)
+    chosen = parser.parse_args()
+    if chosen.quick:
+        run(6, rounds=1, each=2, samples=(8,))
+        return
+    place = RESULTS / "gradient.json"
+    kept = json.loads(place.read_text())["tokens"] if place.exists() else {}
+    found = run(chosen.tokens, rounds=2, each=12, samples=(4, 16, 64, 256))
+    wide = sketched(*wide_model(), (64, 256, 1024))
+    everything = dict(
+        sorted({**kept, str(chosen.tokens): found}.items(), key=lambda one: int(one[0]))
+    )
+    results = {"machine": machine(), "goals": GOALS, "tokens": everything, "wide": wide}
+    keep("gradient", results)
+    report(results)
 
 
 if __name__ == "__main__":
-    command(run, {}, "gradient")
+    main()

@@ -22,10 +22,11 @@ def segments(path: Path, count: int) -> list[tuple[str, str]]:
     return list(zip(paragraphs[::2], paragraphs[1::2], strict=False))[:count]
 
 
-def arguments(about: str | None, texts: int) -> argparse.ArgumentParser:
+def arguments(about: str | None, texts: int, *, needed: bool = True) -> argparse.ArgumentParser:
     """What a benchmark over a text file is told; so many segments, unless it is told otherwise."""
     parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("text", type=Path, help="a text file, one paragraph on a line")
+    count = None if needed else "?"
+    parser.add_argument("text", type=Path, nargs=count, help="a text, one paragraph on a line")
     parser.add_argument("--texts", type=int, default=texts, help="how many segments, at most")
     parser.add_argument("--output", type=Path, help="a JSON file for the numbers")
     return parser

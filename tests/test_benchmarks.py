@@ -10,12 +10,51 @@ import pytest
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 
-def test_the_attention_benchmark_runs_on_a_small_shape():
-    command = [sys.executable, "-W", "ignore", BENCHMARKS / "attention.py", "--quick"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    tokens, row = done.stdout.strip().splitlines()[-1].split(" ", 1)
-    assert tokens == "32"
-    assert json.loads(row)["time"]["median"] > 0
+def quick(script, *options):
+    """The lines that a benchmark prints of a quick look."""
+    command = [sys.executable, "-W", "ignore", BENCHMARKS / script, *options, "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    return done.stdout.strip().splitlines()
+
+
+def test_the_sweep_runs_on_a_tiny_model():
+    rows = [line.split(" ", 3) for line in quick("sweep.py")]
+    found = {name: json.loads(row) for _, name, _, row in rows}
+    assert set(found) == {"float32", "four", "whole", "effective", "attribution", "bfloat16"}
+    for dtype in ("float32", "bfloat16"):
+        assert found[dtype]["x plain"]["four"]["median"] > 0
+        assert set(found[dtype]["x limits"]["block"]) == {"arithmetic", "memory"}
+    for name in ("four", "whole", "effective"):
+        assert found[name]["literal, x normviz"]["median"] > 0
+        assert found[name]["bytes"] > 0
+    assert found["whole"]["x unavoidable products"]["median"] > 0
+    wanted, run = (found["attribution"][f"backward passes {word}"] for word in ("wanted", "run"))
+    assert wanted > run > 0
+
+
+def test_the_stages_add_up_to_an_analysis():
+    (line,) = quick("stages.py")
+    found = json.loads(line)
+    assert next(iter(found["way, seconds"])) == "import normviz"
+    stages = found["inside, milliseconds"]["16"]
+    assert {"plain", "normviz", "the head sum"} <= set(stages)
+    assert all(stages[name]["median"] > 0 for name in ("plain", "normviz", "the head sum"))
+
+
+def test_the_throughput_over_a_corpus_is_measured_without_a_text():
+    (line,) = quick("corpus.py", "--speed")
+    found = json.loads(line)
+    assert found["segments"] == 4
+    assert found["x plain"]["plain"]["median"] == 1
+    assert found["x plain"]["masses"]["median"] > 0
+    assert found["two workers, x one"]["median"] > 0
+
+
+def test_the_finding_over_a_corpus_asks_for_a_text():
+    command = [sys.executable, "-W", "ignore", BENCHMARKS / "corpus.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "a text file is wanted" in done.stderr
 
 
 def test_the_benchmark_of_the_view_runs_on_a_small_text():
@@ -107,19 +146,11 @@ def test_error_rates_of_alignment_run_on_a_model_with_links_of_people(tmp_path):
 
 
 def test_the_benchmark_of_gradients_runs_on_a_small_text():
-    command = [sys.executable, "-W", "ignore", BENCHMARKS / "gradient.py", "--quick"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
-    speed, sketch = (line.split(" ", 1) for line in done.stdout.strip().splitlines()[-2:])
+    speed, sketch = (line.split(" ", 1) for line in quick("gradient.py")[-2:])
     assert speed[0] == "6"
     assert json.loads(speed[1])["times faster"][0] > 0
-    found = json.loads(sketch[1])["demo"]["samples"]["8"]
+    found = json.loads(sketch[1])["samples"]["8"]
     assert 0 < found["true error"] < 3 * found["stated error"]
-
-
-def test_the_kept_results_are_readable_and_name_their_machine():
-    kept = json.loads((BENCHMARKS / "results" / "attention.json").read_text())
-    assert set(kept["tokens"]) == {"128", "512"}
-    assert {"torch", "transformers", "threads"} <= set(kept["machine"])
 
 
 def test_the_kept_times_of_the_view_are_those_of_the_goals():
@@ -133,11 +164,3 @@ def test_the_kept_file_is_as_small_and_quick_as_its_goals():
     assert kept["128"]["megabytes"] <= goal["megabytes"]
     assert kept["128"]["milliseconds"]["first"]["median"] <= goal["first"]
     assert kept["512"]["milliseconds"]["layer"]["median"] > 0
-
-
-def test_the_benchmark_of_the_ladder_runs_on_a_small_shape():
-    command = [sys.executable, "-W", "ignore", BENCHMARKS / "ladder.py", "--quick"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    tokens, row = done.stdout.strip().splitlines()[-1].split(" ", 1)
-    assert tokens == "32"
-    assert json.loads(row)["whole, x products"]["median"] > 0
