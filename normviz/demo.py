@@ -92,8 +92,16 @@ def _converted(gguf: Path) -> Path:
         plain = transformers.LlamaForCausalLM(transformers.AutoConfig.from_pretrained(**source))
         plain.load_state_dict(unpacked.state_dict())
         plain.to(unpacked.dtype).save_pretrained(fresh)
-        if not kept.exists():
-            fresh.rename(kept)
+        settle(fresh, kept)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return kept
+
+
+def settle(fresh: Path, kept: Path) -> None:
+    """Put a converted model in its place, unless another process has been quicker."""
+    try:
+        fresh.rename(kept)
+    except OSError:
+        if not (kept / "config.json").exists():
+            raise

@@ -73,8 +73,16 @@ def generated(prepared: Prepared, count: int) -> Prepared:
         ) from error
     ids = ids.cpu()
     if has_encoder(model):
-        return replace(prepared, given=prepared.given | {"decoder_input_ids": ids})
-    return _longer(prepared, ids, prepared.title)
+        title = _titled(prepared, ids[0])
+        return replace(prepared, given=prepared.given | {"decoder_input_ids": ids}, title=title)
+    return _longer(prepared, ids, _titled(prepared, ids[0, prepared.given["input_ids"].shape[1] :]))
+
+
+def _titled(prepared: Prepared, written: torch.Tensor) -> str:
+    """What was said, and what the model wrote, where a tokenizer can spell it."""
+    spell = getattr(prepared.tokenizer, "decode", None)
+    told = spell(written.tolist(), skip_special_tokens=True).strip() if spell else ""
+    return " → ".join(part for part in (prepared.title, told) if part)
 
 
 def _writes(prepared: Prepared) -> bool:

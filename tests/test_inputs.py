@@ -31,6 +31,10 @@ class Letters:
     def convert_ids_to_tokens(self, ids):
         return [f"t{number}" for number in ids]
 
+    def decode(self, ids, *, skip_special_tokens=False):
+        kept = [n for n in ids if not (skip_special_tokens and n in self.all_special_ids)]
+        return " " + "".join(self.convert_ids_to_tokens(kept))
+
 
 @pytest.fixture
 def translator():
@@ -87,6 +91,21 @@ def test_a_language_model_goes_on_or_is_told_how(writer):
     assert wrote.tokens.ids[:5] == told.tokens.ids[:5]
     assert len(wrote.tokens) <= 8
     assert wrote.stream().name == "decoder"
+
+
+def test_a_title_tells_what_was_said_and_what_the_model_wrote(writer, translator):
+    wrote = analyze(writer, Letters(), "hello", generate=3)
+    assert wrote.title == "hello → " + "".join(f"t{n}" for n in wrote.tokens.ids[5:])
+    translator.generation_config.min_new_tokens = 3  # else it ends at once
+    translated = analyze(translator, Letters(), "hello", generate=4)
+    words = [n for n in translated.cross.queries.ids if n not in Letters.all_special_ids]
+    assert words
+    assert translated.title == "hello → " + "".join(f"t{n}" for n in words)
+
+
+def test_what_a_model_wrote_without_a_tokenizer_is_not_spelt(writer):
+    ids = {"input_ids": torch.tensor([[10, 11, 12]])}
+    assert analyze(writer, inputs=ids, generate=3).title == ""
 
 
 def test_generating_leaves_the_model_as_it_was(writer):
