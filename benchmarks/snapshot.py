@@ -13,9 +13,12 @@ import json
 import statistics
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
-from view import ARGUMENTS, HERE, executable, random_flow
+from tables import README, judged, table, write
+from timing import keep, machine
+from view import ARGUMENTS, NAMES, executable, random_flow
 
 GOALS = {"128": {"megabytes": 5.3, "first": 1000}}
 
@@ -87,19 +90,42 @@ def measure(tokens: int, rounds: int) -> dict[str, object]:
     return {"megabytes": round(megabytes, 2), "milliseconds": times}
 
 
+def report(results: dict[str, Any], readme: Path = README) -> None:
+    """Sizes and steps by length, with the goals judged by their medians."""
+    lengths = [name for name in results if name.isdigit()]
+    times = {n: results[n]["milliseconds"] for n in lengths}
+    rows = [["size of the file", *(f"{results[n]['megabytes']} MB" for n in lengths)]]
+    rows += [
+        [
+            NAMES.get(kind, kind),
+            *(f"{times[n][kind]['median']:,} ms ({times[n][kind]['most']:,})" for n in lengths),
+        ]
+        for kind in times[lengths[0]]
+    ]
+    told = []
+    for n, goal in results["goals"].items():
+        first, size = float(times[n]["first"]["median"]), results[n]["megabytes"]
+        told += [
+            judged(f"{n} tokens, size", size, goal["megabytes"], unit="MB"),
+            judged(f"{n} tokens, first picture", first, goal["first"], unit="ms"),
+        ]
+    head = ["median (most)", *(f"{n} tokens" for n in lengths)]
+    write(readme, "snapshot", f"{table(head, rows)}\n\n" + "\n".join(told))
+
+
 def main() -> None:
     """Measure, and keep the result unless it was only a quick look."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     chosen = parser.parse_args()
-    results: dict[str, object] = {"goals": GOALS}
+    results: dict[str, Any] = {"machine": machine(), "goals": GOALS}
     for tokens in (24,) if chosen.quick else (128, 512):
         row = measure(tokens, 1 if chosen.quick else 5)
         results[str(tokens)] = row
         print(tokens, json.dumps(row), flush=True)
     if not chosen.quick:
-        place = HERE / "results" / "snapshot.json"
-        place.write_text(json.dumps(results, indent=1) + "\n")
+        keep("snapshot", results)
+        report(results)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def write(readme: Path, name: str, markdown: str) -> None:
     pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
     if len(pattern.findall(text)) != 1:
         raise ValueError(f"{readme.name} has no one place for {name!r}: write {begin} and {end}.")
-    new = f"{begin}\n{markdown.strip()}\n{end}"
+    new = f"{begin}\n\n{markdown.strip()}\n\n{end}"
     readme.write_text(pattern.sub(lambda _: new, text), encoding="utf-8")
 
 
@@ -39,9 +39,9 @@ def shown(value: float) -> str:
     return f"{value:,.{digits}f}"
 
 
-def judged(name: str, value: float, goal: float, *, at_least: bool = False) -> str:
+def judged(name: str, value: float, goal: float, *, at_least: bool = False, unit: str = "×") -> str:
     """A goal in a sentence: met, or missed by so much."""
     met = value >= goal if at_least else value <= goal
     bound = "at least" if at_least else "at most"
     verdict = "met" if met else f"**missed by {abs(value / goal - 1):.0%}**"
-    return f"- {name}: {bound} {goal:g} ×, measured {shown(value)} ×: {verdict}."
+    return f"- {name}: {bound} {goal:,g} {unit}, measured {shown(value)} {unit}: {verdict}."

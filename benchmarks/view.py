@@ -14,9 +14,12 @@ import json
 import statistics
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from playwright.sync_api import Page, Route, sync_playwright
+from tables import README, judged, table, write
+from timing import keep, machine
 
 import normviz
 from normviz.bundle import bundle
@@ -170,19 +173,47 @@ def measure(tokens: int, rounds: int) -> dict[str, object]:
     }
 
 
+NAMES = {"first": "first picture", "pin": "pin a token", "compare": "side by side"}
+"""What steps are called, where their own word does not do."""
+
+
+def report(results: dict[str, Any], readme: Path = README) -> None:
+    """Steps by length, with the goals judged by their medians."""
+    found = results["milliseconds"]
+    lengths = list(found)
+    rows = [
+        [
+            NAMES.get(kind, kind.removeprefix("view ")),
+            *(f"{found[n][kind]['median']:,} ({found[n][kind]['most']:,})" for n in lengths),
+        ]
+        for kind in found[lengths[0]]
+    ]
+    head = ["median (most), ms", *(f"{n} tokens" for n in lengths)]
+    told = []
+    for n, goal in results["goals"].items():
+        middle = {kind: float(row["median"]) for kind, row in found[n].items()}
+        slowest = max(("layer", "measure", "head"), key=middle.__getitem__)
+        told += [
+            judged(f"{n} tokens, first picture", middle["first"], goal["first"], unit="ms"),
+            judged(f"{n} tokens, {slowest} (the slowest of layer, measure and head)",
+                   middle[slowest], goal["interaction"], unit="ms"),
+        ]  # fmt: skip
+    write(readme, "view", f"{table(head, rows)}\n\n" + "\n".join(told))
+
+
 def main() -> None:
     """Measure, and keep the result unless it was only a quick look."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     chosen = parser.parse_args()
-    results: dict[str, object] = {"goals": GOALS, "milliseconds": {}}
+    results: dict[str, Any] = {"machine": machine(), "goals": GOALS, "milliseconds": {}}
     for tokens in (24,) if chosen.quick else (128, 512):
         row = measure(tokens, 1 if chosen.quick else 3)
-        results["milliseconds"][str(tokens)] = row  # type: ignore[index]
+        results["milliseconds"][str(tokens)] = row
         print(tokens, json.dumps(row), flush=True)
     if not chosen.quick:
-        place = HERE / "results" / "view.json"
-        place.write_text(json.dumps(results, indent=1) + "\n")
+        keep("view", results)
+        report(results)
 
 
 if __name__ == "__main__":

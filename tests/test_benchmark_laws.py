@@ -17,10 +17,12 @@ sys.path.append(str(BENCHMARKS))
 import corpus  # noqa: E402
 import gradient  # noqa: E402
 import literal  # noqa: E402
+import snapshot  # noqa: E402
 import stages  # noqa: E402
 import sweep_report  # noqa: E402
 import tables  # noqa: E402
 import timing  # noqa: E402
+import view  # noqa: E402
 from limits import OPERATIONS, Yardstick, least_seconds, moved_bytes, pass_operations  # noqa: E402
 from shapes import Sizes  # noqa: E402
 
@@ -165,7 +167,7 @@ def test_results_are_written_where_the_readme_wants_them(tmp_path):
     readme.write_text("before\n<!-- x -->\nold\n<!-- /x -->\nafter\n")
     tables.write(readme, "x", tables.table(["a", "b"], [[1, r"\2"]]))
     assert readme.read_text() == (
-        "before\n<!-- x -->\n| a | b |\n| --- | --- |\n| 1 | \\2 |\n<!-- /x -->\nafter\n"
+        "before\n<!-- x -->\n\n| a | b |\n| --- | --- |\n| 1 | \\2 |\n\n<!-- /x -->\nafter\n"
     )
     with pytest.raises(ValueError, match="has no one place for 'y'"):
         tables.write(readme, "y", "")
@@ -176,6 +178,8 @@ REPORTS = {
     "stages": stages.report,
     "gradient": gradient.report,
     "corpus-speed": corpus.report,
+    "view": view.report,
+    "snapshot": snapshot.report,
 }
 
 
