@@ -47,8 +47,9 @@ def analyze(
     Parameters
     ----------
     model
-        A transformers model, its name, a folder, `"demo"` (a trained BERT) or `"demo-decoder"`
-        (a trained Llama). The model comes back exactly as it was.
+        A transformers model, its name, a folder, `"demo"` (a trained BERT), `"demo-decoder"` (a
+        trained Llama) or `"demo-translator"` (a small Marian from Spanish to English). The model
+        comes back exactly as it was.
     tokenizer
         The model's tokenizer, or its name. Not needed where the model is named; the text may then
         stand in its place: `analyze("demo", "The cat sat.")`.

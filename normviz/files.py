@@ -1,6 +1,7 @@
-"""Writing files whole or not at all; what a file is, by its ending."""
+"""Writing files and folders whole or not at all; what a file is, by its ending."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +28,31 @@ def atomically(place: Path) -> Iterator[Path]:
         unfinished.replace(place)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def filling(place: Path) -> Iterator[Path]:
+    """A folder to fill, which takes its place only when everything went well.
+
+    Where somebody else was quicker and theirs holds as much, theirs stays.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))
+    try:
+        yield unfinished
+        unfinished.chmod(0o777 & ~_mask())  # temporary folders are private; a finished one is not
+        try:
+            unfinished.rename(place)
+        except OSError:
+            if not (place.is_dir() and _names(unfinished) <= _names(place)):
+                raise
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _names(folder: Path) -> set[str]:
+    """What lies in a folder."""
+    return {path.name for path in folder.iterdir()}
 
 
 def by_ending(output: str, kinds: Mapping[str, Kind]) -> Kind:

@@ -20,6 +20,8 @@ HERE = Path(__file__).parent
 DPI = 110
 COLOURS = 48
 """Sharp enough for a page, and small enough for a repository: dots to the inch, and colours."""
+LINES = ("alignment.png",)
+"""Pictures whose thin lines have colours of their own; with few colours, these would go first."""
 
 PICTURES: dict[str, Callable[[Path], object]] = {}
 
@@ -130,6 +132,42 @@ def attention_sink(path: Path) -> None:
     side_by_side(path, *sinking(found, measures, lengths))
 
 
+@cache
+def translation_flow() -> "Flow":
+    """The translation in another order, with the links that people drew."""
+    import normviz
+
+    pairs, lines = (taken("05-translation", name) for name in ("PAIRS", "LINKS"))
+    source, target = pairs[2]
+    flow = normviz.analyze("demo-translator", source, target=target)
+    return flow.with_gold(normviz.alignment.read(lines)[2], source=source, target=target)
+
+
+@picture
+def alignment(path: Path) -> None:
+    """Three words wrongly linked by weight, none by norm; saved where this view is drawn."""
+    sys.path.append(str(HERE.parent / "tests"))
+    from browser import chromium, opening
+
+    choice = {"view": "alignment", "measure": "weight", "compare": "weighted-norm", "layer": 0}
+    with chromium() as browser, opening(browser, path.parent) as opened:
+        tab = opened(translation_flow(), theme="light", **choice)
+        with tab.expect_download() as coming:
+            tab.get_by_role("button", name="save PNG").click()
+        coming.value.save_as(path)
+    (path.parent / "figure.html").unlink()
+
+
+@picture
+def error_rates(path: Path) -> None:
+    """Error rates by layer: the first is best with input, the last with output."""
+    import normviz
+
+    pairs, lines = (taken("05-translation", name) for name in ("PAIRS", "LINKS"))
+    study = normviz.studies.alignment("demo-translator", pairs, lines)
+    side_by_side(path, study.chart("input"), study.chart("output"))
+
+
 @picture
 def effective_attention(path: Path) -> None:
     """One layer twice: the column of [CLS], dark by α, is gone from α⊥."""
@@ -179,8 +217,11 @@ def slimmed(path: Path) -> None:
     """Write a picture again with few colours."""
     from PIL import Image
 
+    kept = {"colors": COLOURS}
+    if path.name in LINES:
+        kept = {"colors": 256, "method": Image.Quantize.FASTOCTREE}
     with Image.open(path) as full:
-        few = full.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+        few = full.convert("RGB").quantize(**kept, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
 
 

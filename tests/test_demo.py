@@ -11,6 +11,7 @@ import normviz
 from normviz import demo as room
 from normviz.cli import main
 from normviz.errors import ModelNotFound
+from normviz.files import filling
 from normviz.headline import DEMO_PAIR, DEMO_TEXT, headline
 
 
@@ -114,23 +115,27 @@ def test_the_demo_writes_what_the_ending_says(capsys, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["demo.svg"]
 
 
-def test_of_two_that_convert_a_model_at_once_the_quicker_is_kept(tmp_path):
+def test_of_two_that_fill_a_folder_at_once_the_quicker_is_kept(tmp_path):
     kept = tmp_path / "kept"
     for name in ("quick", "slow"):
-        fresh = tmp_path / name
-        fresh.mkdir()
-        (fresh / "config.json").write_text(name)
-        room.settle(fresh, kept)
+        with filling(kept) as fresh:
+            (fresh / "config.json").write_text(name)
     assert (kept / "config.json").read_text() == "quick"
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 
-def test_a_converted_model_does_not_pass_for_what_is_none(tmp_path):
-    fresh, kept = tmp_path / "fresh", tmp_path / "kept"
-    for folder, name in ((fresh, "config.json"), (kept, "notes.txt")):
-        folder.mkdir()
-        (folder / name).touch()
+def test_a_folder_that_holds_something_else_does_not_pass_for_a_filled_one(tmp_path):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "notes.txt").touch()
+
+    def fill():
+        with filling(kept) as fresh:
+            (fresh / "config.json").touch()
+
     with pytest.raises(OSError, match="kept"):
-        room.settle(fresh, kept)
+        fill()
+    assert [path.name for path in kept.iterdir()] == ["notes.txt"]
 
 
 def test_a_missing_demo_package_says_what_to_install():

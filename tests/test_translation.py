@@ -194,6 +194,13 @@ def test_the_table_in_words_has_the_papers_rows():
         assert row in said
 
 
+def test_the_columns_of_the_table_in_words_are_straight():
+    _, _, *rows = [line for line in str(result()).splitlines() if line]
+    tables = [row for row in rows if not row.startswith(" ")]
+    assert len({len(row) for row in tables}) == 1
+    assert len(tables) > 10
+
+
 def test_charts_hold_the_rates_and_say_who_is_ahead():
     with_input, _, nowhere = result().charts()
     rates = {series.name: series.values for series in with_input.series}

@@ -24,7 +24,8 @@ EXAMPLES = """examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What may be written after `normviz align`."""
-    parser.add_argument("--model", required=True, help="a translation model: a name or a folder")
+    parser.add_argument("--model", required=True,
+                        help='a translator: a name, a folder, or "demo-translator"')  # fmt: skip
     parser.add_argument("--tokenizer", help="the tokenizer's name or folder, where it is another")
     parser.add_argument("--source", type=Path, metavar="FILE", help="sentences, one in each line")
     parser.add_argument("--target", type=Path, metavar="FILE", help="their translations")
