@@ -22,7 +22,6 @@ AS_THEY_ARE = {
     "notebooks/models/es-en/README.md": "notebooks/models/es-en/README.md",
 }
 """Files of the repository that are pages of the site."""
-OPENED_BY_HAND = ("gallery/*.html", "notebooks/*.html")
 STORIES: dict[str, stories.Story] = {}
 
 

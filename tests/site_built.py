@@ -24,9 +24,7 @@ def build(folder: Path) -> subprocess.CompletedProcess[str]:
     quick = {"EXECUTE": "0", "NO_MKDOCS_2_WARNING": "1", "HF_HUB_OFFLINE": "1"}
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     env = os.environ | quick | {"PYTHONPATH": paths}
-    return subprocess.run(
-        command, cwd=ROOT, env=env, capture_output=True, text=True, check=False
-    )
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
 
 
 class Markup(HTMLParser):
@@ -109,7 +107,9 @@ def visiting(browser: Browser, begin: str, **options: object) -> Iterator[Callab
     def opened(page: str) -> Page:
         tab = context.new_page()
         tab.on("pageerror", lambda error: trouble.append(f"{page}: {error}"))
-        tab.on("console", lambda line: line.type != "error" or trouble.append(f"{page}: {line.text}"))
+        tab.on(
+            "console", lambda line: line.type != "error" or trouble.append(f"{page}: {line.text}")
+        )
         tab.on("requestfailed", lambda failed: trouble.append(f"{page}: no {failed.url}"))
         tab.goto(f"{begin}/{page}")
         return tab

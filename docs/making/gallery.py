@@ -22,7 +22,6 @@ TEXTS = (
     "Two of the three answers were wrong, the teacher said.",
     "The museum keeps the painting in a dark room, because light would fade it.",
 )
-TOP = "layer"
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Exhibit:
     about: str
     of: str
     choice: dict[str, Any]
-    height: int = 640
+    height: int = 760
 
     @property
     def code(self) -> str:
@@ -47,23 +46,23 @@ EXHIBITS = (
     Exhibit(
         "flow",
         "Where the weight goes, and what moves",
-        "One layer of a trained BERT twice: by α, and by ‖αf(x)‖. Hover a token, click to pin it, `[` and `]` "
-        "change the layer.",
+        "One layer of a trained BERT twice: by α, and by ‖αf(x)‖. Hover a token, click to pin it; "
+        "`[` and `]` change the layer.",
         "flow",
         {"measure": "weight", "compare": "weighted-norm", "layer": 2},
     ),
     Exhibit(
         "stack",
         "All layers at once",
-        "Every layer is a column. Pick a token on the right and follow it back to what it is made of.",
+        "Every layer is a column. Pick a token and follow it back to what it is made of.",
         "flow",
         {"view": "stack", "measure": "attention", "token": 9, "layer": 5},
     ),
     Exhibit(
         "grid",
         "Every head in small",
-        "Heads coloured by how far α and ‖αf(x)‖ agree about the order of the keys. A click opens a head at the token "
-        "where they differ most.",
+        "Heads coloured by how far α and ‖αf(x)‖ agree about the order of the keys. A click opens "
+        "a head at the token where they differ most.",
         "flow",
         {"view": "grid", "measure": "weight", "compare": "weighted-norm", "colour": "rank"},
     ),
@@ -77,29 +76,32 @@ EXHIBITS = (
     Exhibit(
         "profile",
         "Shares by layer",
-        "How much [CLS], [SEP], punctuation and words take, layer by layer; and each token's α against its ‖f(x)‖.",
+        "How much [CLS], [SEP], punctuation and words take, layer by layer; and each token's α "
+        "against its ‖f(x)‖.",
         "flow",
         {"view": "profile", "measure": "weighted-norm", "layer": 2},
     ),
     Exhibit(
         "ladder",
         "Up the ladder",
-        "The same layer through attention, residual, norm and feed-forward block: move the slider. Most of a token's "
-        "output is what it was before.",
+        "The same layer through attention, residual, norm and feed-forward block: move the slider "
+        "and watch what the pinned token is made of.",
         "ladder",
-        {"measure": TOP, "layer": 2, "token": 9},
+        {"measure": "layer", "layer": 2, "token": 9},
     ),
     Exhibit(
         "alignment",
         "Which word comes from which",
-        "A small Spanish–English translator: each word joined to the one it reads, by weight and by norm.",
+        "A small Spanish–English translator: each word joined to the one it reads, by weight and "
+        "by norm.",
         "translation",
         {"view": "alignment", "measure": "weight", "compare": "weighted-norm", "layer": 0},
     ),
     Exhibit(
         "corpus",
         "Many texts",
-        f"What a model does on average: curves over the layers for {len(TEXTS)} short texts, with 95% bands and tables.",
+        f"What a model does on average: curves over the layers for {len(TEXTS)} short texts, with "
+        "95% bands and tables.",
         "profile",
         {},
     ),

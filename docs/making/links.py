@@ -7,15 +7,18 @@ from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
 
 ROOT = Path(__file__).parents[2]
-CODE = re.compile(r"(?P<code>^ *(?P<fence>```+|~~~+).*?^ *(?P=fence) *$|`[^`\n]+`)", re.M | re.S)
+CODE = re.compile(
+    r"(?P<code>^ *(?P<fence>```+|~~~+).*?^ *(?P=fence) *$|`[^`\n]+`)", re.MULTILINE | re.DOTALL
+)
 LINK = re.compile(r"(?<=\]\()(?P<link>[^)\s]+)(?=\))")
 
 
-def outside_code(text: str, change: Callable[[str], str]) -> str:
-    """A text of Markdown, changed wherever it is not code."""
+def outside_code(text: str, change: Callable[[str], str], *, code: str | None = None) -> str:
+    """A text of Markdown, changed wherever it is not code; code stays, or is replaced."""
     made, end = [], 0
     for found in CODE.finditer(text):
-        made += [change(text[end : found.start()]), found["code"]]
+        kept = found["code"] if code is None or not found["fence"] else code
+        made += [change(text[end : found.start()]), kept]
         end = found.end()
     return "".join([*made, change(text[end:])])
 

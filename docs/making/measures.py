@@ -1,5 +1,7 @@
 """A page with every measure of the catalog: formula, paper, shape, cost, and what to beware of."""
 
+import html
+import re
 import tomllib
 from collections.abc import Iterator
 from typing import Any
@@ -20,21 +22,23 @@ GROUPS = {
     "Other ways": ("Null spaces, derivatives, and what happens without a token.", ()),
     "Through the layers": (
         "What a measure carries from the input up to a layer: `normviz.rollout`, or by name.",
-        tuple(name for name in MEASURES if name.startswith("rollout:")) + ("attention-flow",),
+        (*(name for name in MEASURES if name.startswith("rollout:")), "attention-flow"),
     ),
 }
 """Headings, a sentence below each, and the measures; what is in no other group is another way."""
 
 BEGINNING = """# The measures
 
-Every measure that `normviz.analyze(…, measures=…)` knows, by its id. In the formulas i is the token that
-receives (`query`), j the token that is read from (`key`), h a head; x_j is what the layer was given for token j, and
-fʰ(x) = (x W_Vʰ + b_Vʰ) W_Oʰ what head h has to give from it. ‖·‖ is the Euclidean norm. Layers and heads are numbered from 0.
-None of these is renormalised silently: where rows are shares, the formula says so.
+Every measure that `normviz.analyze(…, measures=…)` knows, by its id. In the formulas i is the token
+that receives (`query`), j the token that is read from (`key`), h a head; x_j is what the layer was
+given for token j, and fʰ(x) = (x W_Vʰ + b_Vʰ) W_Oʰ what head h has to give from it. ‖·‖ is the
+Euclidean norm. Layers and heads are numbered from 0. None of these is renormalised silently: where
+rows are shares, the formula says so.
 
 Costs are ratios to the model's own eager pass with attentions, from the
-[benchmarks](benchmarks/README.md), where something was measured; what was not says so. `"all"` means
-every measure here but {on_request}. All numbers come with a receipt: [how they are checked](checked.md).
+[benchmarks](benchmarks/README.md), where something was measured; what was not says so. `"all"`
+means every measure here but {on_request}. All numbers come with a receipt:
+[how they are checked](checked.md).
 
 """
 
@@ -61,7 +65,7 @@ def page() -> str:
     for title, (about, names) in GROUPS.items():
         text += f"\n## {title}\n\n{about}\n\n"
         text += "\n".join(_section(MEASURES[n], said[n], papers) for n in names or rest)
-    return text
+    return text + "\n## Papers\n\n" + "\n".join(map(_listed, papers.values())) + "\n"
 
 
 def _overview() -> Iterator[str]:
@@ -78,21 +82,35 @@ def _section(measure: Measure, said: dict[str, Any], papers: dict[str, list[str]
     cited = "; ".join(_cited(*papers[key]) for key in said["papers"])
     rows = {
         "Shape": axes + signed,
-        "From": f"{measure.source[0].upper()}{measure.source[1:]}. {cited}",
+        "From": f"{measure.source[0].upper()}{measure.source[1:]}: {cited}",
         "Cost": _line(said["cost"]),
         "Beware": _line(said["beware"]),
     }
-    formula = said["formula"].replace(",   ", "\n")
     table = "\n".join(f"{name}\n:   {text}\n" for name, text in rows.items())
     return (
-        f"### `{measure.id}` <small>{measure.label}</small> {{ #{measure.id} }}\n\n"
+        f"### `{measure.id}` <small>{measure.label}</small> "
+        f'{{ #{measure.id} data-toc-label="{measure.id}" }}\n\n'
         f"{measure.meaning[0].upper()}{measure.meaning[1:]}.\n\n"
-        f"~~~~~~{{ .text .nv-formula }}\n{formula}\n~~~~~~\n\n{table}"
+        f'<div class="nv-formula">{_formula(said["formula"])}</div>\n\n{table}'
     )
 
 
-def _cited(title: str, address: str = "") -> str:
-    return f"{title}, [{address.split('/')[2]}]({address})" if address else title
+def _formula(text: str) -> str:
+    """A formula as HTML: what follows a low line is set lower, and definitions get lines."""
+    lower = re.sub(r"_(?:\((.+?)\)|(\w+))", r"<sub>\1\2</sub>", html.escape(text))
+    first, *defined = lower.split(",   ")
+    return "".join([f"<p>{first}</p>", *(f"<p><small>{one}</small></p>" for one in defined)])
+
+
+def _cited(reference: str, address: str = "") -> str:
+    """A paper's title and place, without its authors; a link where there is an address."""
+    title = reference.partition(": ")[2]
+    return f"[{title}]({address})" if address else title
+
+
+def _listed(paper: list[str]) -> str:
+    reference, *address = paper
+    return f"- {reference}" + "".join(f", <{one}>" for one in address)
 
 
 def _line(text: str) -> str:

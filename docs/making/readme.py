@@ -1,7 +1,6 @@
 """The README as pages: what a newcomer needs at home, every other section on a page of its own."""
 
 import re
-from collections.abc import Iterator
 
 from pymdownx.slugs import slugify
 
@@ -15,7 +14,7 @@ slug = slugify(case="lower")
 
 def pages(text: str) -> dict[str, str]:
     """Pages by their path, in the order of the README; all headings one level up but at home."""
-    first, *sections = re.split(r"^(?=## )", text, flags=re.M)
+    first, *sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
     made = {"index.md": first}
     for section in sections:
         title = _title(section)
@@ -31,11 +30,9 @@ def headings(made: dict[str, str]) -> dict[str, str]:
     return {slug(title, "-"): page for page, text in made.items() for title in titles(text)}
 
 
-def titles(text: str) -> Iterator[str]:
+def titles(text: str) -> list[str]:
     """The headings of a page, as text."""
-    found: list[str] = []
-    outside_code(text, lambda part: (found.extend(re.findall(r"^#+ (.+)$", part, re.M)), part)[1])
-    return iter(found)
+    return re.findall(r"^#+ (.+)$", outside_code(text, lambda part: part, code=""), re.MULTILINE)
 
 
 def _title(section: str) -> str:
@@ -43,4 +40,4 @@ def _title(section: str) -> str:
 
 
 def _raised(part: str) -> str:
-    return re.sub(r"^#(?=#+ )", "", part, flags=re.M)
+    return re.sub(r"^#(?=#+ )", "", part, flags=re.MULTILINE)

@@ -83,7 +83,7 @@ def _framed(found: re.Match[str], name: str, story: Story) -> str:
 
 def _unscoped(table: str) -> str:
     """A dataframe without the notebook's own looks."""
-    table = re.sub(r"<style scoped>.*?</style>", "", table, flags=re.S)
+    table = re.sub(r"<style scoped>.*?</style>", "", table, flags=re.DOTALL)
     return table.replace('border="1" class="dataframe"', "")
 
 
