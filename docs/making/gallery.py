@@ -1,6 +1,7 @@
 """Pages of `to_html`, made from real models while the site is built, and shown in frames."""
 
 import html
+from contextlib import chdir
 from dataclasses import dataclass
 from functools import cache
 from tempfile import TemporaryDirectory
@@ -10,7 +11,7 @@ import normviz
 from making.links import ROOT
 from normviz.headline import DEMO_PAIR, DEMO_TEXT
 
-TRANSLATOR = ROOT / "notebooks" / "models" / "es-en"
+TRANSLATOR = "notebooks/models/es-en"
 SPANISH, ENGLISH = "Tengo tres gatos y dos perros.", "I have three cats and two dogs."
 TEXTS = (
     "The keys to the old cabinet are on the table, next to the lamp.",
@@ -69,7 +70,7 @@ EXHIBITS = (
     Exhibit(
         "matrix",
         "One layer as a field",
-        "The column of [CLS], dark by weight, is pale by norm. Drag to zoom.",
+        "The column of [CLS], strong by weight, is faint by norm.",
         "flow",
         {"view": "matrix", "measure": "weight", "compare": "weighted-norm", "layer": 2},
     ),
@@ -113,12 +114,13 @@ def _made() -> dict[str, Any]:
     """What the exhibits are of."""
     rungs = [*normviz.catalog.DEFAULT, *normviz.catalog.LADDER]
     said = {"text": DEMO_TEXT, "pair": DEMO_PAIR}
-    return {
-        "flow": normviz.analyze("demo", **said),
-        "ladder": normviz.analyze("demo", **said, measures=rungs),
-        "translation": normviz.analyze(TRANSLATOR, text=SPANISH, target=ENGLISH),
-        "profile": normviz.profile(TEXTS, "demo"),
-    }
+    with chdir(ROOT):  # a model is called by its path, which should be the same everywhere
+        return {
+            "flow": normviz.analyze("demo", **said),
+            "ladder": normviz.analyze("demo", **said, measures=rungs),
+            "translation": normviz.analyze(TRANSLATOR, text=SPANISH, target=ENGLISH),
+            "profile": normviz.profile(TEXTS, "demo"),
+        }
 
 
 @cache

@@ -30,10 +30,10 @@ GROUPS = {
 BEGINNING = """# The measures
 
 Every measure that `normviz.analyze(…, measures=…)` knows, by its id. In the formulas i is the token
-that receives (`query`), j the token that is read from (`key`), h a head; x_j is what the layer was
-given for token j, and fʰ(x) = (x W_Vʰ + b_Vʰ) W_Oʰ what head h has to give from it. ‖·‖ is the
-Euclidean norm. Layers and heads are numbered from 0. None of these is renormalised silently: where
-rows are shares, the formula says so.
+that receives (`query`), j the token that is read from (`key`), h a head; x<sub>j</sub> is what the
+layer was given for token j, and fʰ(x) = (x W<sub>V</sub>ʰ + b<sub>V</sub>ʰ) W<sub>O</sub>ʰ what
+head h has to give from it. ‖·‖ is the Euclidean norm. Layers and heads are numbered from 0. None of
+these is renormalised silently: where rows are shares, the formula says so.
 
 Costs are ratios to the model's own eager pass with attentions, from the
 [benchmarks](benchmarks/README.md), where something was measured; what was not says so. `"all"`
@@ -97,7 +97,7 @@ def _section(measure: Measure, said: dict[str, Any], papers: dict[str, list[str]
 
 def _formula(text: str) -> str:
     """A formula as HTML: what follows a low line is set lower, and definitions get lines."""
-    lower = re.sub(r"_(?:\((.+?)\)|(\w+))", r"<sub>\1\2</sub>", html.escape(text))
+    lower = re.sub(r"_(?:\((.+?)\)|([A-Za-z0-9]+))", r"<sub>\1\2</sub>", html.escape(text))
     first, *defined = lower.split(",   ")
     return "".join([f"<p>{first}</p>", *(f"<p><small>{one}</small></p>" for one in defined)])
 

@@ -5,9 +5,12 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from making.links import ROOT
+
 BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]+\)\]\((?P<page>[^)]+)\)")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 FRAME = re.compile(r'<iframe (?P<start>[^>]*?)srcdoc="(?P<page>[^"]*)"(?P<end>[^>]*)></iframe>')
+WIDGET = "application/vnd.jupyter.widget-view+json"
 NOT_RUN = "The cells of this notebook were not run when this page was made: it has code and prose."
 
 
@@ -51,7 +54,7 @@ def _outputs(cell: Any, name: str, story: Story) -> list[str]:
     for output in cell.get("outputs", []):
         if shown := _shown(output, name, story):
             mark = f"output-{len(story.outputs)}"
-            story.outputs[mark] = f'<div class="nv-output">{shown}</div>'
+            story.outputs[mark] = f'<div class="nv-output">{_anywhere(shown)}</div>'
             marks.append(f'<div data-output="{mark}"></div>')
     return marks
 
@@ -62,6 +65,8 @@ def _shown(output: Any, name: str, story: Story) -> str:
     if output.output_type == "stream":
         return _text(output.text)
     data = output.data
+    if WIDGET in data and "text/html" not in data:
+        return ""  # a bar of progress
     if "text/html" in data:
         return FRAME.sub(lambda found: _framed(found, name, story), _unscoped(data["text/html"]))
     for kind in ("image/png", "image/jpeg"):
@@ -77,8 +82,13 @@ def _framed(found: re.Match[str], name: str, story: Story) -> str:
     """A frame whose page is a file beside this one, read when the reader comes near it."""
     number = len(story.frames)
     file = f"{name}-{number}.html"
-    story.frames[file] = html.unescape(found["page"])
+    story.frames[file] = _anywhere(html.unescape(found["page"]))
     return f'<iframe {found["start"]}src="{file}" loading="lazy"{found["end"]}></iframe>'
+
+
+def _anywhere(text: str) -> str:
+    """A text without the place where this repository happens to lie."""
+    return text.replace(f"{ROOT}/", "")
 
 
 def _unscoped(table: str) -> str:
