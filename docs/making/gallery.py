@@ -57,7 +57,7 @@ EXHIBITS = (
         "All layers at once",
         "Every layer is a column. Pick a token and follow it back to what it is made of.",
         "flow",
-        {"view": "stack", "measure": "attention", "token": 9, "layer": 5},
+        {"view": "stack", "measure": "attention", "token": 10, "layer": 5},
     ),
     Exhibit(
         "grid",
@@ -88,7 +88,7 @@ EXHIBITS = (
         "The same layer through attention, residual, norm and feed-forward block: move the slider "
         "and watch what the pinned token is made of.",
         "ladder",
-        {"measure": "layer", "layer": 2, "token": 9},
+        {"measure": "layer", "layer": 2, "token": 10},
     ),
     Exhibit(
         "alignment",
