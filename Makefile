@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint test-python test-js test-oldest lab bench bench-alignment screenshots pictures fix bundle clean
+.PHONY: help demo test lint test-python test-js test-oldest lab bench bench-alignment screenshots pictures docs docs-serve fix bundle clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -73,6 +73,14 @@ screenshots: $(VENV)/.test-ready  ## every view, light and dark, at 8, 40 and 20
 pictures: $(VENV)/.test-ready  ## the still pictures of the notebooks
 	$(RUN)/python notebooks/pictures.py
 
+# Notebooks are run for their pages, and kept until something they depend on changes.
+docs: $(VENV)/.test-ready  ## the documentation, in site/; EXECUTE=0 does not run the notebooks
+	$(call say,building the documentation)
+	NO_MKDOCS_2_WARNING=1 EXECUTE=$(or $(EXECUTE),1) $(RUN)/mkdocs build --strict
+
+docs-serve: $(VENV)/.test-ready  ## the same on a local server, built again at every change
+	NO_MKDOCS_2_WARNING=1 EXECUTE=$(or $(EXECUTE),0) $(RUN)/mkdocs serve
+
 fix: $(VENV)/.test-ready js/node_modules/.ready  ## format everything, mend what can be mended
 	$(RUN)/ruff check --fix .
 	$(RUN)/ruff format .
@@ -82,7 +90,7 @@ fix: $(VENV)/.test-ready js/node_modules/.ready  ## format everything, mend what
 bundle: $(BUNDLE)  ## the JavaScript that goes into the wheel
 
 clean:  ## remove everything that was installed or built here
-	rm -rf .venv .venv-oldest js/node_modules normviz/static dist
+	rm -rf .venv .venv-oldest js/node_modules normviz/static dist site .cache
 
 # --- set-up, each step once --------------------------------------------------------------------
 

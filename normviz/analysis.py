@@ -147,9 +147,22 @@ def analyze_many(
 ) -> Iterator[Flow]:
     """Analyse texts in padded batches; yields one flow for each, in order, padding dropped.
 
-    Takes what `analyze` takes (`slope` is what it says of gradients); `texts` may be any iterable,
-    and is read as the flows are asked for. An encoder–decoder gets as many `targets`, a translation
-    of each text. Above attention, texts are run one by one.
+    Takes what `analyze` takes; above attention, texts are run one by one.
+
+    Parameters
+    ----------
+    model, tokenizer
+        As for `analyze`.
+    texts
+        Any iterable; it is read as the flows are asked for.
+    targets
+        For an encoder–decoder: as many, a translation of each text.
+    batch_size
+        How many texts are run together.
+    measures, layers, heads, dtype, truncate, memory, biases, effective
+        As for `analyze`.
+    **slope
+        What `analyze` says of gradients: `samples`, `seed`, `norm`, `origin`, `rows`.
     """
     options = Options.asked(measures, layers, heads, memory, biases, effective=effective, **slope)
     loaded = resolve(model, tokenizer, dtype=dtype)
@@ -241,7 +254,15 @@ def _finished(prepared: Prepared, target: str | None, generate: int) -> Prepared
 
 
 def check(model: Any, tokenizer: Any = None, *, measures: str | Iterable[str] = DEFAULT) -> Flow:
-    """The flow of a short text (and its target) through a model, for its receipt's sake."""
+    """The flow of a short text (and its target) through a model, for its receipt's sake.
+
+    Parameters
+    ----------
+    model, tokenizer
+        As for `analyze`.
+    measures
+        What to check: by default attention alone; `"all"` climbs the ladder too.
+    """
     text, answer = "The quick brown fox jumps over the lazy dog.", "It runs."
     loaded = resolve(model, tokenizer)
     prepared = _prepared(loaded, text, None, None, truncate=False)

@@ -204,8 +204,8 @@ class Flow:
         Parameters
         ----------
         **choice
-            `view`, `stream`, `measure`, `layer`, `heads`, `token`, `side`, `normalize`, `theme`;
-            each can be set on the widget later.
+            `view stream measure compare layer heads token side normalize words special threshold
+            colour setting theme`, as `FlowWidget` says; each can be set on the widget later.
         """
         from normviz.widget import FlowWidget
 

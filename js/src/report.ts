@@ -7,7 +7,7 @@ import { element, options, picker } from "./dom";
 import { deliver, type Figure, nameOf, sheet } from "./figure";
 import { fontsAfter } from "./figure/colour";
 import { walk } from "./figure/walk";
-import type { Chart, Report } from "./model";
+import type { Chart, Report, Theme } from "./model";
 import { guard, refuseOther, watchSize } from "./mount";
 import { readout } from "./readout";
 import { PALETTES } from "./scales";
@@ -59,7 +59,7 @@ function assemble(root: HTMLElement, about: Report, signal: AbortSignal): void {
     text.show([described(about.charts, layers)], "");
   });
   const draw = guard(root, () => {
-    root.dataset.shade = shadeFor("auto");
+    root.dataset.shade = shadeFor(themeIn(location.hash));
     select.show();
     save.show();
     board.draw(root.dataset.shade as Shade);
@@ -69,8 +69,15 @@ function assemble(root: HTMLElement, about: Report, signal: AbortSignal): void {
   layers.chosen.watch(draw, signal);
   layers.pointed.watch(glance, signal);
   watchHost(draw, signal);
+  window.addEventListener("hashchange", draw, { signal });
   watchSize(board.node, draw, signal);
   listen(root, layers, signal);
+}
+
+/** The theme that the page's address asks for, as it may for a flow: a host that is not seen says it so. */
+function themeIn(hash: string): Theme {
+  const wanted = new URLSearchParams(hash.slice(1)).get("theme");
+  return wanted === "light" || wanted === "dark" ? wanted : "auto";
 }
 
 /** Over what the charts are, what is to be seen in them, and what speaks against believing them. */

@@ -153,6 +153,21 @@ describe("a report", () => {
     expect(all(".nv-values")).toEqual([]);
   });
 
+  test("is light or dark as its address says, and as its host is where that says nothing", () => {
+    const { root } = shown();
+    const before = root.dataset.shade;
+    for (const [hash, shade] of [
+      ["#theme=dark", "dark"],
+      ["#theme=light", "light"],
+      ["#theme=mauve", before],
+    ]) {
+      location.hash = hash ?? "";
+      window.dispatchEvent(new Event("hashchange"));
+      expect(root.dataset.shade).toBe(shade);
+    }
+    location.hash = "";
+  });
+
   test("leaves nothing behind", () => {
     const { root } = shown();
     scope.abort();

@@ -1,0 +1,1 @@
+"""How the documentation is made of what the repository holds already."""
