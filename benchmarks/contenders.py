@@ -52,7 +52,9 @@ def fetch() -> None:
     packages = [package for package, _ in SCRIPTS.values()]
     options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"]
     command = ["npm", "install", "--loglevel=error", *options, "--prefix", str(HERE), *packages]
-    subprocess.run(command, check=True, capture_output=True)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"npm could not fetch {', '.join(packages)}:\n{done.stderr}")
 
 
 def names(tokens: int) -> list[str]:
@@ -140,17 +142,20 @@ def opened(page: Page, name: str, path: Path, made: Weights) -> dict[str, Any]:
     return page.evaluate("name => probe.first(name)", name)
 
 
-def stepped(page: Page, name: str, kind: str) -> float:
-    """The median milliseconds of one kind of step."""
+def stepped(page: Page, name: str, kind: str) -> dict[str, float]:
+    """The median milliseconds of one kind of step, and for layers until all of it is painted."""
     times: list[float] = []
+    wholes: list[float] = []
     for n in STEPS[kind]:
         result = page.evaluate("step => probe.timed(...step)", [name, kind, n])
         if not result["changed"]:
             raise SystemExit(f"The picture of {name} did not change: {kind} {n}")
         times.append(result["took"])
+        wholes += [result["whole"]] if result["whole"] else []
         if sum(times) > 1000 * ENOUGH:
             break
-    return statistics.median(times)
+    found = {kind: times} | ({f"whole {kind}": wholes} if wholes else {})
+    return {name: round(statistics.median(values), 1) for name, values in found.items()}
 
 
 def held(page: Page) -> dict[str, float]:
@@ -185,17 +190,21 @@ def findings(name: str, made: Weights, *, picture: Path | None = None) -> Iterat
             page.screenshot(path=picture)
         for kind in STEPS:
             if (name, kind) != ("circuitsvis", "layer"):  # a call shows one layer
-                yield {kind: round(stepped(page, name, kind), 1)}
+                yield stepped(page, name, kind)
         chromium.close()
 
 
 def main() -> None:
     """Run one contender once, and print what is found as it is found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", choices=MAKERS)
-    parser.add_argument("weights", type=Path, help="the tensors, as numpy keeps them")
+    parser.add_argument("name", nargs="?", choices=MAKERS)
+    parser.add_argument("weights", nargs="?", type=Path, help="the tensors, as numpy keeps them")
+    parser.add_argument("--fetch", action="store_true", help="only fetch what BertViz asks for")
     parser.add_argument("--picture", type=Path, help="where to keep a look at the first picture")
     chosen = parser.parse_args()
+    if chosen.fetch or chosen.weights is None:
+        fetch()
+        return
     kept = np.load(chosen.weights)
     try:
         for found in findings(

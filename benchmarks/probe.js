@@ -74,7 +74,19 @@
     return { seen, took, changed: look() !== 0 };
   };
 
-  // From an event on a contender's own control to the paint of what it changed.
+  // The last moment at which a picture still changed, waited for until it is still.
+  const still = async (look, start) => {
+    let [last, drawn] = [performance.now(), look()];
+    while (performance.now() - last < 500) {
+      await shown();
+      const now = performance.now();
+      const found = look();
+      if (found !== drawn) [last, drawn] = [now, found];
+    }
+    return last - start;
+  };
+
+  // From an event on a contender's own control to the paint of what it changed first, and last.
   const timed = async (name, kind, n) => {
     const { look, [kind]: act } = contenders[name];
     const before = look();
@@ -85,7 +97,9 @@
     for (let frame = 0; frame < 200; frame++) {
       await shown();
       const took = performance.now() - start;
-      if (look() !== before) return { took, changed: true };
+      if (look() === before) continue;
+      const whole = kind === "layer" ? Math.max(took, await still(look, start)) : null;
+      return { took, whole, changed: true };
     }
     return { took: 0, changed: false };
   };

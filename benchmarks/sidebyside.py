@@ -108,7 +108,7 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 def summary(runs: Sequence[Found]) -> Found:
     """What the rounds of one contender have found, and whether it gave up."""
-    kinds = ("size", *KINDS, "seen", "nodes", "heap")
+    kinds = ("size", *KINDS, "whole layer", "seen", "nodes", "heap")
     found: Found = {
         kind: spread([run[kind] for run in runs if kind in run])
         for kind in kinds
@@ -121,7 +121,7 @@ def summary(runs: Sequence[Found]) -> Found:
 def ratios(runs: Mapping[str, Sequence[Found]], of: str, to: str) -> Found:
     """How many times more one contender takes than another, each ratio within one round."""
     pairs = list(zip(runs.get(of, ()), runs.get(to, ()), strict=False))
-    kinds = ("size", *KINDS, "nodes", "heap")
+    kinds = ("size", *KINDS, "whole layer", "nodes", "heap")
     return {
         kind: spread([a[kind] / b[kind] for a, b in pairs if kind in a and kind in b])
         for kind in kinds
@@ -178,13 +178,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one small text, nothing kept")
     parser.add_argument("--tell", action="store_true", help="table and plot of what was kept")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     chosen = parser.parse_args()
     place = HERE / "results" / "browser.json"
     if chosen.quick:
         run((16,), 1)
         return
     if not chosen.tell:
-        place.write_text(json.dumps({"machine": setting()} | run(SIZES, ROUNDS), indent=1) + "\n")
+        found = {"machine": setting()} | run(SIZES, chosen.rounds)
+        place.write_text(json.dumps(found, indent=1) + "\n")
     results = json.loads(place.read_text())
     figure(results["tokens"], place.with_suffix(".svg"))
     write(HERE / "README.md", "browser", markdown(results))

@@ -21,6 +21,7 @@ ROWS = {
     "make": ("Python, to make it", 1, "ms"),
     "first": ("first picture", 1, "ms"),
     "layer": ("layer", 1, "ms"),
+    "whole layer": ("layer, until all of it is painted", 1, "ms"),
     "head": ("head", 1, "ms"),
     "hover": ("hover", 1, "ms"),
     "nodes": ("DOM nodes", 1, ""),
