@@ -71,22 +71,16 @@ def by_length(results: Found) -> Iterator[str]:
     yield f"| tokens | {' | '.join(NAMES.values())} |"
     yield "|---" * (len(NAMES) + 1) + "|"
     for tokens, row in results["tokens"].items():
-        cells = [
-            "<br>".join(f"{cell(row[name], kind)}" for kind in kinds)
-            if name in row
-            else "not tried"
-            for name in NAMES
-        ]
+        told = [dict.fromkeys(cell(row.get(name), kind) for kind in kinds) for name in NAMES]
+        cells = ["<br>".join(one) for one in told]
         yield f"| {tokens} | {' | '.join(cells)} |"
 
 
-def verdict(label: str, goal: float, found: float, *, most: bool = False) -> str:
+def verdict(label: str, goal: float, found: float, unit: str, *, most: bool = False) -> str:
     """Whether a goal is met, and by how much it is missed."""
     met = found <= goal if most else found >= goal
-    if met:
-        return f"{label}: met, {number(found)}."
     short = found / goal - 1 if most else 1 - found / goal
-    return f"{label}: missed by {100 * short:.0f}%, {number(found)}."
+    return f"{label}: {'met' if met else f'missed by {100 * short:.0f}%'}, {number(found)} {unit}."
 
 
 def verdicts(results: Found) -> Iterator[str]:
@@ -95,13 +89,27 @@ def verdicts(results: Found) -> Iterator[str]:
     words = {"size": "times smaller", "first": "times sooner", "layer": "times faster"}
     told = {"size": "smaller", "first": "sooner", "layer": "faster at switching a layer"}
     for kind, name in words.items():
-        label = f"{goals[name]} × {told[kind]} than BertViz at 128 tokens"
-        yield verdict(label, goals[name], ratio[kind]["median"])
+        label = f"The file {goals[name]} × {told[kind]} than BertViz at 128 tokens"
+        if kind in ratio:
+            yield verdict(label, goals[name], ratio[kind]["median"], "×")
+        else:
+            yield f"{label}: BertViz did not come so far."
     for name in ("snapshot", "widget"):
         row = results["tokens"]["512"][name]
         slowest = max(row[kind]["median"] for kind in ("layer", "head", "hover"))
         label = f"{NAMES[name]}, answers within {goals['answer, ms']} ms at 512 tokens"
-        yield verdict(label, goals["answer, ms"], slowest, most=True)
+        yield verdict(label, goals["answer, ms"], slowest, "ms", most=True)
+
+
+def floors(results: Found) -> str:
+    """How much of a time is there whatever is shown."""
+    rows = [results["tokens"][tokens]["snapshot"] for tokens in ("128", "16")]
+    first, layer = ([number(row[kind]["median"]) for row in rows] for kind in ("first", "layer"))
+    return (
+        f"Of the file's first picture at 128 tokens, {first[0]} ms, it takes {first[1]} at 16 too: "
+        "the page, its script and its controls. "
+        f"Of its change of layer, {layer[0]} ms, it takes {layer[1]}; a frame is 17 ms."
+    )
 
 
 def ends(results: Found) -> Iterator[str]:
@@ -128,6 +136,7 @@ def markdown(results: Found) -> str:
         "\n".join(f"- {line}" for line in ends(results)),
         f"Measured with {said}, on {load}.",
         "**Goals.** " + " ".join(verdicts(results)),
+        floors(results),
     ]
     return "\n\n".join(parts)
 

@@ -111,10 +111,10 @@ def test_a_table_goes_between_its_marks_and_nowhere_else(tmp_path):
 
 def test_a_goal_is_said_to_be_missed_and_by_how_much():
     verdict = sidebyside_told.verdict
-    assert verdict("20 × smaller", 20, 21) == "20 × smaller: met, 21."
-    assert verdict("20 × smaller", 20, 15) == "20 × smaller: missed by 25%, 15."
-    assert verdict("within 250 ms", 250, 300, most=True) == "within 250 ms: missed by 20%, 300."
-    assert verdict("within 250 ms", 250, 200, most=True) == "within 250 ms: met, 200."
+    assert verdict("20 × smaller", 20, 21, "×") == "20 × smaller: met, 21 ×."
+    assert verdict("20 × smaller", 20, 15, "×") == "20 × smaller: missed by 25%, 15 ×."
+    assert verdict("In 250 ms", 250, 300, "ms", most=True) == "In 250 ms: missed by 20%, 300 ms."
+    assert verdict("In 250 ms", 250, 200, "ms", most=True) == "In 250 ms: met, 200 ms."
 
 
 @pytest.mark.parametrize(
