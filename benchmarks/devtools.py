@@ -109,6 +109,5 @@ class Tab:
         self._socket.settimeout(PATIENCE)
 
     def close(self) -> None:
-        """Close the tab."""
-        self.ask("Page.close")
+        """Ask no more."""
         self._socket.close()

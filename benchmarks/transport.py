@@ -29,6 +29,7 @@ from devtools import Tab, chromium
 from hosts import TOKEN, Host, jupyter
 from playwright.sync_api import expect, sync_playwright
 from sidebyside import spread
+from sidebyside_told import number
 from tables import write
 from view import HERE, random_flow
 from visits import Notebook, Visit, painted
@@ -119,7 +120,7 @@ def by_hand(tab: Tab, layers: Sequence[int]) -> list[float]:
     found = []
     for layer in layers:
         found.append(tab.evaluate(f"transport.choose({layer})"))
-        time.sleep(0.4)
+        time.sleep(0.3)  # until all of it is painted
     return found
 
 
@@ -131,7 +132,7 @@ def in_python(tab: Tab, layers: Sequence[int]) -> list[float]:
         tab.evaluate(f"transport.wait({layer})")
         tab.press_in(f"{cell}.querySelector('.jp-Editor')", "Enter", 13)
         seen = tab.evaluate("transport.waited()")
-        time.sleep(0.4)  # the cell's own words come after its picture
+        time.sleep(0.3)  # the cell's own words come after its picture
         said = re.search(rf"layer {layer} at ([\d.]+)", tab.evaluate(f"{cell}.textContent"))
         found.append(seen - float(said[1]))
     return found
@@ -143,7 +144,7 @@ def weighed(tab: Tab, layers: Sequence[int]) -> list[dict[str, int]]:
     for layer in layers:
         tab.events.clear()
         tab.evaluate(f"transport.choose({layer})")
-        tab.settle(1.0)
+        tab.settle(0.6)
         found.append({way: sum(frames(tab, way)) for way in ("Sent", "Received")})
     return found
 
@@ -158,7 +159,7 @@ def frames(tab: Tab, way: str) -> Iterator[int]:
 
 
 def visit(port: int, host: Host, tokens: int, turn: int, whole: int) -> Found:
-    """One fresh notebook: times of first and second visits, and their bytes."""
+    """One fresh notebook: times of first and second visits of layers, and their bytes."""
     name = f"transport-{tokens}-{turn}.ipynb"
     order = [0, *IN_PYTHON, *IN_PYTHON]
     host.notebook(name, FLOW.format(tokens=tokens, whole=whole, order=order), SHOWN, CHOSEN)
@@ -198,14 +199,13 @@ def made(flow: Any) -> list[float]:
 
 
 def run(sizes: Sequence[int], rounds: int, *, whole: int = 10**9) -> Found:
-    """Texts in turn, round by round, each in a fresh notebook of one Lab and one browser."""
+    """Texts in turn, round by round, each in a fresh notebook and browser."""
     results: Found = {"tokens": {}}
     runs: dict[int, list[Found]] = {tokens: [] for tokens in sizes}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         (folder / "server").mkdir()
         host = stack.enter_context(jupyter(folder / "server"))
-        port = stack.enter_context(chromium(folder / "browser"))
         for tokens in sizes:
             encoder = random_flow(tokens).stream("encoder")
             kept = {"weights": encoder["weight"], "norms": encoder["value-norm"]}
@@ -214,7 +214,8 @@ def run(sizes: Sequence[int], rounds: int, *, whole: int = 10**9) -> Found:
             for tokens in sizes:
                 kept = np.load(host.folder / f"weights{tokens}.npz")
                 times = made(flow_of(kept["weights"], kept["norms"]))
-                found = visit(port, host, tokens, turn, whole)
+                with chromium(folder / f"browser-{tokens}-{turn}") as port:
+                    found = visit(port, host, tokens, turn, whole)
                 runs[tokens].append(found | {"the kernel's part": times})
     for tokens in sizes:
         results["tokens"][str(tokens)] = row = summary(runs[tokens])
@@ -247,7 +248,7 @@ def markdown(results: Found) -> str:
     """The table for the README."""
 
     def cell(found: Found, by: float = 1, unit: str = "ms") -> str:
-        middle, low, high = (f"{found[name] / by:,.0f}" for name in ("median", "low", "high"))
+        middle, low, high = (number(found[name] / by) for name in ("median", "low", "high"))
         return f"{middle} {unit}" + (f" ({low} … {high})" if low != high else "")
 
     rows = results["tokens"]
