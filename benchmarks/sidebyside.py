@@ -5,7 +5,7 @@ the last click (`contenders.py`); contenders take turns in every round. A run th
 time is ended with all that it started; what it had found is kept, and that contender is not tried
 again, here or at larger sizes. Ratios are taken within a round.
 
-    python benchmarks/sidebyside.py            about ten minutes on two cores
+    python benchmarks/sidebyside.py            ten minutes and more on two cores
     python benchmarks/sidebyside.py --quick    one small text, one round, nothing kept
 """
 

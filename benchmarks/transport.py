@@ -132,8 +132,10 @@ def in_python(tab: Tab, layers: Sequence[int]) -> list[float]:
         tab.evaluate(f"transport.wait({layer})")
         tab.press_in(f"{cell}.querySelector('.jp-Editor')", "Enter", 13)
         seen = tab.evaluate("transport.waited()")
-        time.sleep(0.3)  # the cell's own words come after its picture
-        said = re.search(rf"layer {layer} at ([\d.]+)", tab.evaluate(f"{cell}.textContent"))
+        said = None
+        while said is None:  # the cell's own words may come after its picture
+            time.sleep(0.3)
+            said = re.search(rf"layer {layer} at ([\d.]+)", tab.evaluate(f"{cell}.textContent"))
         found.append(seen - float(said[1]))
     return found
 
