@@ -37,12 +37,13 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2g}"
 
 
-def cell(found: Found | None, kind: str) -> str:
+def cell(row: Found, name: str, kind: str) -> str:
     """A median with its spread, or why there is none."""
+    found = row.get(name)
     if found is None:
         return "not tried"
     if kind not in found:
-        return "gave up" if "gave up" in found else "none"
+        return "none" if name == "circuitsvis" and "layer" in kind else "gave up"
     _, by, unit = ROWS[kind]
     middle, low, high = (number(found[kind][name] / by) for name in ("median", "low", "high"))
     return f"{middle} {unit}".strip() + (f" ({low} … {high})" if low != high else "")
@@ -56,7 +57,7 @@ def at(tokens: str, results: Found) -> Iterator[str]:
     for kind, (label, _, _) in ROWS.items():
         ratio = against.get("bertviz", {}).get(kind)
         times = times_of(ratio) if ratio else ""
-        yield f"| {label} | {' | '.join(cell(row.get(n), kind) for n in NAMES)} | {times} |"
+        yield f"| {label} | {' | '.join(cell(row, name, kind) for name in NAMES)} | {times} |"
 
 
 def times_of(ratio: Found) -> str:
@@ -71,7 +72,7 @@ def by_length(results: Found) -> Iterator[str]:
     yield f"| tokens | {' | '.join(NAMES.values())} |"
     yield "|---" * (len(NAMES) + 1) + "|"
     for tokens, row in results["tokens"].items():
-        told = [dict.fromkeys(cell(row.get(name), kind) for kind in kinds) for name in NAMES]
+        told = [dict.fromkeys(cell(row, name, kind) for kind in kinds) for name in NAMES]
         cells = ["<br>".join(one) for one in told]
         yield f"| {tokens} | {' | '.join(cells)} |"
 
@@ -94,6 +95,8 @@ def verdicts(results: Found) -> Iterator[str]:
             yield verdict(label, goals[name], ratio[kind]["median"], "×")
         else:
             yield f"{label}: BertViz did not come so far."
+    if "whole layer" in ratio:
+        yield f"Until all of it is painted, a layer is {number(ratio['whole layer']['median'])} × faster."
     for name in ("snapshot", "widget"):
         row = results["tokens"]["512"][name]
         slowest = max(row[kind]["median"] for kind in ("layer", "head", "hover"))
