@@ -142,7 +142,7 @@ def opened(page: Page, name: str, path: Path, made: Weights) -> dict[str, Any]:
     return page.evaluate("name => probe.first(name)", name)
 
 
-def stepped(page: Page, name: str, kind: str) -> dict[str, float]:
+def stepped(page: Page, name: str, kind: str, enough: float) -> dict[str, float]:
     """The median milliseconds of one kind of step, and for layers until all of it is painted."""
     times: list[float] = []
     wholes: list[float] = []
@@ -152,7 +152,7 @@ def stepped(page: Page, name: str, kind: str) -> dict[str, float]:
             raise SystemExit(f"The picture of {name} did not change: {kind} {n}")
         times.append(result["took"])
         wholes += [result["whole"]] if result["whole"] else []
-        if sum(times) > 1000 * ENOUGH:
+        if sum(times) > 1000 * enough:
             break
     found = {kind: times} | ({f"whole {kind}": wholes} if wholes else {})
     return {name: round(statistics.median(values), 1) for name, values in found.items()}
@@ -168,7 +168,9 @@ def held(page: Page) -> dict[str, float]:
     return {"nodes": page.evaluate("probe.nodes()"), "heap": round(bytes_held / 1e6, 2)}
 
 
-def findings(name: str, made: Weights, *, picture: Path | None = None) -> Iterator[dict[str, Any]]:
+def findings(
+    name: str, made: Weights, *, picture: Path | None = None, enough: float = ENOUGH
+) -> Iterator[dict[str, Any]]:
     """One contender from tensors to the last step; each finding as soon as it is there."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = Path(folder) / "page.html"
@@ -190,7 +192,7 @@ def findings(name: str, made: Weights, *, picture: Path | None = None) -> Iterat
             page.screenshot(path=picture)
         for kind in STEPS:
             if (name, kind) != ("circuitsvis", "layer"):  # a call shows one layer
-                yield stepped(page, name, kind)
+                yield stepped(page, name, kind, enough)
         chromium.close()
 
 
@@ -200,16 +202,16 @@ def main() -> None:
     parser.add_argument("name", nargs="?", choices=MAKERS)
     parser.add_argument("weights", nargs="?", type=Path, help="the tensors, as numpy keeps them")
     parser.add_argument("--fetch", action="store_true", help="only fetch what BertViz asks for")
+    parser.add_argument("--enough", type=float, default=ENOUGH, help="seconds for a kind of step")
     parser.add_argument("--picture", type=Path, help="where to keep a look at the first picture")
     chosen = parser.parse_args()
     if chosen.fetch or chosen.weights is None:
         fetch()
         return
     kept = np.load(chosen.weights)
+    options = {"picture": chosen.picture, "enough": chosen.enough}
     try:
-        for found in findings(
-            chosen.name, (kept["weights"], kept["norms"]), picture=chosen.picture
-        ):
+        for found in findings(chosen.name, (kept["weights"], kept["norms"]), **options):
             print(json.dumps(found), flush=True)
     except (Error, MemoryError) as error:
         print(json.dumps({"gave up": str(error).splitlines()[0] or type(error).__name__}))

@@ -82,7 +82,7 @@ def stuck(found: Found, name: str) -> str:
 
 
 def rounds_of(
-    names: Sequence[str], weights: Path, rounds: int, patience: float = PATIENCE
+    names: Sequence[str], weights: Path, rounds: int, *more: str, patience: float = PATIENCE
 ) -> dict[str, list[Found]]:
     """Every contender in turn, round by round; who gives up or is slow is not asked again."""
     runs: dict[str, list[Found]] = {name: [] for name in names}
@@ -91,7 +91,7 @@ def rounds_of(
         first = turn % len(names)
         for name in [n for n in (*names[first:], *names[:first]) if n in asked]:
             command = [sys.executable, "-W", "ignore", contenders.__file__, name, str(weights)]
-            found = attempt(command, patience)
+            found = attempt([*command, *more], patience)
             if "gave up" in found:
                 found["gave up"] = stuck(found, name)
             runs[name].append(found)
@@ -129,13 +129,15 @@ def ratios(runs: Mapping[str, Sequence[Found]], of: str, to: str) -> Found:
     }
 
 
-def measured(tokens: int, names: Sequence[str], folder: Path, rounds: int) -> tuple[Found, Found]:
+def measured(
+    tokens: int, names: Sequence[str], folder: Path, rounds: int, *more: str
+) -> tuple[Found, Found]:
     """One text: what each contender needs, and how many times that of normviz's file."""
     path = folder / "weights.npz"
     encoder = random_flow(tokens).stream("encoder")
     kept = {"weights": encoder["weight"], "norms": encoder["value-norm"]}
     np.savez(path, **{name: np.asarray(array) for name, array in kept.items()})
-    runs = rounds_of(names, path, rounds)
+    runs = rounds_of(names, path, rounds, *more)
     against = {name: ratios(runs, name, "snapshot") for name in names if name != "snapshot"}
     return {name: summary(runs[name]) for name in names}, against
 
@@ -158,14 +160,14 @@ def setting() -> Found:
     }
 
 
-def run(sizes: Sequence[int], rounds: int) -> Found:
+def run(sizes: Sequence[int], rounds: int, *more: str) -> Found:
     """Every size in turn, printed as it is done."""
     contenders.fetch()
     results: Found = {"goals": GOALS, "patience": PATIENCE, "tokens": {}, "ratios to the file": {}}
     left = list(contenders.MAKERS)
     with tempfile.TemporaryDirectory() as folder:
         for tokens in sizes:
-            row, against = measured(tokens, left, Path(folder), rounds)
+            row, against = measured(tokens, left, Path(folder), rounds, *more)
             results["tokens"][str(tokens)] = row
             results["ratios to the file"][str(tokens)] = against
             left = [name for name in left if "gave up" not in row[name]]
@@ -182,7 +184,7 @@ def main() -> None:
     chosen = parser.parse_args()
     place = HERE / "results" / "browser.json"
     if chosen.quick:
-        run((16,), 1)
+        run((16,), 1, "--enough=0")
         return
     if not chosen.tell:
         found = {"machine": setting()} | run(SIZES, chosen.rounds)

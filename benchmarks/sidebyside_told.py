@@ -96,7 +96,8 @@ def verdicts(results: Found) -> Iterator[str]:
         else:
             yield f"{label}: BertViz did not come so far."
     if "whole layer" in ratio:
-        yield f"Until all of it is painted, a layer is {number(ratio['whole layer']['median'])} × faster."
+        whole = number(ratio["whole layer"]["median"])
+        yield f"Until all of it is painted, a layer is {whole} × faster."
     for name in ("snapshot", "widget"):
         row = results["tokens"]["512"][name]
         slowest = max(row[kind]["median"] for kind in ("layer", "head", "hover"))
