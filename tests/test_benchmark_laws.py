@@ -17,6 +17,7 @@ sys.path.append(str(BENCHMARKS))
 import corpus  # noqa: E402
 import gradient  # noqa: E402
 import literal  # noqa: E402
+import shapes  # noqa: E402
 import snapshot  # noqa: E402
 import stages  # noqa: E402
 import sweep_report  # noqa: E402
@@ -60,7 +61,9 @@ INPUTS = {"input_ids": torch.tensor([[7, 3, 9, 3, 12, 40, 1]])}
 def test_the_literal_formulas_give_the_numbers_of_normviz(name):
     model = MODELS[name]()
     flow = normviz.analyze(model, inputs=INPUTS)
-    for layer, found in enumerate(literal.four(model, INPUTS)):
+    every = literal.four(model, INPUTS)
+    assert len(every) == 2
+    for layer, found in enumerate(every):
         names = ("value-norm", "weighted-norm", "attention")
         for measure, numbers in zip(names, found, strict=True):
             np.testing.assert_allclose(flow[measure][layer], numbers, rtol=1e-5, atol=1e-7)
@@ -72,7 +75,9 @@ def test_the_literal_ladder_gives_the_rungs_of_normviz():
         for parameter in model.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
     flow = normviz.analyze(model, inputs=INPUTS, measures=normviz.catalog.LADDER)
-    for layer, rungs in enumerate(literal.ladder(model, INPUTS, whole=True)):
+    every = literal.ladder(model, INPUTS, whole=True)
+    assert len(every) == 2
+    for layer, rungs in enumerate(every):
         for measure, numbers in zip(normviz.catalog.LADDER, rungs, strict=True):
             np.testing.assert_allclose(flow[measure][layer], numbers, rtol=1e-5, atol=1e-7)
 
@@ -87,6 +92,14 @@ def test_the_literal_null_space_gives_the_effective_weights_of_normviz():
 
 def test_single_backward_passes_are_run_for_every_layer():
     assert len(literal.backward_seconds(bert().float(), INPUTS, each=3)) == 2 * 3
+
+
+def test_the_trained_model_keeps_its_weights_and_is_run_to_its_last_layer():
+    model = shapes.minilm()
+    assert len(literal.four(model, INPUTS)) == model.config.num_hidden_layers == 6
+    model.set_attn_implementation("sdpa")
+    with pytest.raises(ValueError, match="shorter"):
+        literal.four(model, INPUTS)
 
 
 # --- operations and limits -----------------------------------------------------------------------

@@ -122,3 +122,15 @@ def test_numbers_that_did_not_arrive_leave_a_sentence(show):
 def test_a_file_of_another_version_leaves_a_sentence(show):
     tab = show(html(random_flow()).replace('"format":2', '"format":99'), complains=True)
     expect(tab.locator(".nv-notice")).to_contain_text("written in layout 99")
+
+
+def test_a_file_opens_the_same_where_the_browser_cannot_read_base64_itself(show):
+    tab = show(random_flow())
+    itself = ink(tab)
+    tab.add_init_script("""delete Uint8Array.fromBase64;
+        const own = atob;
+        window.atob = (letters) => { window.byHand = true; return own(letters); };""")
+    tab.reload()
+    expect(tab.locator(".nv-sentence").first).not_to_be_empty()
+    assert tab.evaluate("window.byHand")
+    assert ink(tab) == itself

@@ -54,12 +54,19 @@ async function show({ host, store, packed, number }: Omit<Entry, "open">): Promi
 
 /** Bytes from base64 and gzip, with nothing but what the browser has. */
 async function unpacked(packed: string): Promise<DataView> {
+  const stream = new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new DataView(await new Response(stream).arrayBuffer());
+}
+
+/** Bytes from base64: by the browser itself, several times faster, or where it cannot by hand. */
+function bytesOf(packed: string): Uint8Array<ArrayBuffer> {
+  const own = Uint8Array as { fromBase64?: (letters: string) => Uint8Array<ArrayBuffer> };
+  if (own.fromBase64) return own.fromBase64(packed);
   const letters = atob(packed);
   const bytes = new Uint8Array(letters.length);
   // A plain loop: Uint8Array.from takes seconds for the letters of a large file.
   for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new DataView(await new Response(stream).arrayBuffer());
+  return bytes;
 }
 
 /** Every flow of the page that can be read; the others say why not. */
