@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
+from making.figures import figures
 from making.links import ROOT
 from normviz.catalog import DEFAULT, LADDER, MEASURES, ON_REQUEST, Measure
 
@@ -60,11 +61,12 @@ def page() -> str:
     said, papers = entries(), tomllib.loads(WORDS.read_text(encoding="utf-8"))["papers"]
     grouped = [name for _, names in GROUPS.values() for name in names]
     rest = tuple(name for name in MEASURES if name not in grouped)
+    measured = figures()
     on_request = ", ".join(f"`{name}`" for name in ON_REQUEST)
     text = BEGINNING.format(on_request=on_request) + "\n".join(_overview()) + "\n"
     for title, (about, names) in GROUPS.items():
         text += f"\n## {title}\n\n{about}\n\n"
-        text += "\n".join(_section(MEASURES[n], said[n], papers) for n in names or rest)
+        text += "\n".join(_section(MEASURES[n], said[n], papers, measured) for n in names or rest)
     return text + "\n## Papers\n\n" + "\n".join(map(_listed, papers.values())) + "\n"
 
 
@@ -76,14 +78,19 @@ def _overview() -> Iterator[str]:
         yield f"| [`{name}`](#{name}) | {measure.label} | {axes} | {measure.meaning} |"
 
 
-def _section(measure: Measure, said: dict[str, Any], papers: dict[str, list[str]]) -> str:
+def _section(
+    measure: Measure,
+    said: dict[str, Any],
+    papers: dict[str, list[str]],
+    measured: dict[str, str],
+) -> str:
     axes = " × ".join(f"`{axis}`" for axis in measure.axes)
     signed = "; may be negative" if measure.signed else ""
     cited = "; ".join(_cited(*papers[key]) for key in said["papers"])
     rows = {
         "Shape": axes + signed,
         "From": f"{measure.source[0].upper()}{measure.source[1:]}: {cited}",
-        "Cost": _line(said["cost"]),
+        "Cost": _line(said["cost"].format_map(measured)),
         "Beware": _line(said["beware"]),
     }
     table = "\n".join(f"{name}\n:   {text}\n" for name, text in rows.items())
