@@ -6,9 +6,12 @@ that works by the same closed forms.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from shapes import Sizes
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
 
 COORDINATES = 17
 """How many sums over the weights a receipt takes: 16 coordinates, and the weights themselves."""
@@ -78,6 +81,21 @@ def moved_bytes(sizes: Sizes, tokens: int, itemsize: int, name: str) -> int:
     return parameters + reads * plane * sizes.heads * itemsize + 4 * results * plane
 
 
+class Counted(TorchDispatchMode):
+    """Counts the operations of matrix products for the length of a `with`, derivatives included."""
+
+    total = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Do what is asked, and count it."""
+        del types
+        named = kwargs or {}
+        out = func(*args, **named)
+        if count := flop_registry.get(func._overloadpacket):  # noqa: SLF001 (its key there)
+            self.total += count(*args, **named, out_val=out)
+        return out
+
+
 class Yardstick:
     """A product and a copy that take turns with the contenders, so that noise meets them alike."""
 
@@ -87,6 +105,7 @@ class Yardstick:
         self.product_result = torch.empty(1024, 2048, dtype=dtype)
         self.copied = torch.ones(2**25, dtype=torch.float32)
         self.copy = torch.empty_like(self.copied)
+        self.tasks = {"product": self.product, "move": self.move}
 
     def product(self) -> None:
         """One matrix product."""

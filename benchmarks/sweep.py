@@ -18,7 +18,7 @@ import literal
 import torch
 import transformers
 from growth import growth
-from limits import Yardstick, least_seconds
+from limits import Counted, Yardstick, least_seconds
 from shapes import SHAPES, Shape, Sizes, ids, tiny
 from sweep_report import report
 from timing import Seconds, Task, in_turn, keep, machine, medians, peak, ratio, spread
@@ -98,10 +98,9 @@ def against_limits(seconds: Seconds, name: str, sizes: Sizes, tokens: int, items
 def light(model: Any, tokens: int, names: list[str], rounds: int) -> dict[str, Any]:
     """One length: the pass and what costs little, with the yardsticks and peaks of memory."""
     dtype = next(model.parameters()).dtype
-    tasks, yard = contenders(model, tokens, names), Yardstick(dtype)
-    everyone = tasks | {"product": yard.product, "move": yard.move}
+    tasks, yards = contenders(model, tokens, names), Yardstick(dtype).tasks
     # Long texts take so long that a first round is as good as another.
-    seconds = in_turn(everyone, rounds=rounds, patience=PATIENCE, warm=tokens < LONG)
+    seconds = in_turn(tasks | yards, rounds=rounds, patience=PATIENCE, warm=tokens < LONG)
     grown = {name: peak(task) for name, task in tasks.items()}
     sizes = Sizes.of(model)
     return {
@@ -123,8 +122,10 @@ def heavy(model: Any, tokens: int, name: str, *, formulas: bool, rounds: int = 3
         tasks["literal"] = literally(model, tokens, name)
     if name == "whole":
         tasks["products"] = partial(products, model, tokens)
-    seconds = in_turn(tasks, rounds=rounds, warm=False)
+    seconds = in_turn(tasks | Yardstick(torch.float32).tasks, rounds=rounds, warm=False)
     found: dict[str, Any] = {"seconds": medians(seconds), "x plain": ratio(seconds, name, "plain")}
+    if name != "effective" or formulas:  # row by row there is no count that one could not go below
+        found["x limits"] = against_limits(seconds, name, Sizes.of(model), tokens, 4)
     if formulas:
         middle = {each: statistics.median(took) for each, took in seconds.items()}
         own = middle[name] - middle["plain"]
@@ -144,10 +145,17 @@ def attribution(model: Any, tokens: int, each: int) -> dict[str, Any]:
     passes: list[list[float]] = []
     sample = lambda: passes.append(literal.backward_seconds(model, ids(tokens), each))  # noqa: E731
     tasks = contenders(model, tokens, ["attribution"]) | {"backward": sample}
-    seconds = in_turn(tasks, rounds=3, warm=False)
+    seconds = in_turn(tasks | Yardstick(torch.float32).tasks, rounds=3, warm=False)
     rounds = zip(passes, seconds["attribution"], strict=True)
+    with Counted() as counted:
+        tasks["attribution"]()
+    rates = [took / Yardstick.operations for took in seconds["product"]]
+    least = [counted.total * rate for rate in rates]
     return {
         "seconds": medians({name: seconds[name] for name in ("plain", "attribution")}),
+        "x arithmetic of its own products": spread(
+            [one / limit for one, limit in zip(seconds["attribution"], least, strict=True)]
+        ),
         "x plain": ratio(seconds, "attribution", "plain"),
         "literal, x normviz": spread(
             [coordinates * statistics.mean(backward) / one for backward, one in rounds]

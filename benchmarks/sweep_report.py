@@ -95,10 +95,18 @@ def _heavy(shapes: dict[str, Any]) -> str:
                         f"{row[one] / GIB:.2f}" for one in ("bytes", "bytes, literal") if one in row
                     ),
                     times(unavoidable),
+                    _arithmetic(row),
                 ]
             )  # fmt: skip
     head = ["", "model", "tokens", "normviz, × plain", "literal, × normviz", "without the pass"]
-    return table([*head, "GiB: normviz / literal", "× unavoidable products"], rows)
+    more = ["GiB: normviz / literal", "× unavoidable products", "× arithmetic"]
+    return table([*head, *more], rows)
+
+
+def _arithmetic(row: dict[str, Any]) -> str:
+    """How many times the limit of arithmetic a measure takes, where it can be said."""
+    own = row.get("x arithmetic of its own products")
+    return times(own or row.get("x limits", {}).get("arithmetic"))
 
 
 def _growth(growth: dict[str, Any]) -> str:

@@ -24,7 +24,14 @@ import sweep_report  # noqa: E402
 import tables  # noqa: E402
 import timing  # noqa: E402
 import view  # noqa: E402
-from limits import OPERATIONS, Yardstick, least_seconds, moved_bytes, pass_operations  # noqa: E402
+from limits import (  # noqa: E402
+    OPERATIONS,
+    Counted,
+    Yardstick,
+    least_seconds,
+    moved_bytes,
+    pass_operations,
+)
 from shapes import Sizes  # noqa: E402
 
 EAGER = {"attn_implementation": "eager"}
@@ -112,6 +119,9 @@ def test_the_operations_of_a_pass_are_those_that_torch_counts(name, tokens):
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         model(input_ids=torch.ones(1, tokens, dtype=torch.long))
     assert pass_operations(Sizes.of(model), tokens) == counter.get_total_flops()
+    with torch.no_grad(), Counted() as counted:
+        model(input_ids=torch.ones(1, tokens, dtype=torch.long))
+    assert counted.total == counter.get_total_flops()
 
 
 def test_each_measure_needs_more_operations_than_the_one_below_it():

@@ -30,6 +30,8 @@ def test_the_sweep_runs_on_a_tiny_model():
     assert found["whole"]["x unavoidable products"]["median"] > 0
     wanted, run = (found["attribution"][f"backward passes {word}"] for word in ("wanted", "run"))
     assert wanted > run > 0
+    assert found["attribution"]["x arithmetic of its own products"]["median"] > 0
+    assert found["whole"]["x limits"]["arithmetic"]["median"] > 0
 
 
 def test_the_stages_add_up_to_an_analysis():
