@@ -4,7 +4,7 @@ The straightforward way to ∂e/∂x is one backward pass for every coordinate o
 layers × tokens × width of them. Only some are run, spread over all layers and tokens, and counted
 as many times as there are coordinates; they take turns with normviz in one process.
 
-    python benchmarks/gradient.py                about four minutes on two cores
+    python benchmarks/gradient.py                about three minutes on two cores
     python benchmarks/gradient.py --tokens 64    some twelve minutes, kept beside the other
     python benchmarks/gradient.py --quick        one small text, nothing kept
 """
@@ -142,7 +142,7 @@ def main() -> None:
     """Measure, and keep the result beside those of other lengths, unless it was a quick look."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--tokens", type=int, default=32)
+    parser.add_argument("--tokens", type=int, default=24)
     chosen = parser.parse_args()
     if chosen.quick:
         run(6, rounds=1, each=2, samples=(8,))

@@ -120,7 +120,7 @@ def main() -> None:
     chosen = parser.parse_args()
     results: dict[str, Any] = {"machine": machine(), "goals": GOALS}
     for tokens in (24,) if chosen.quick else (128, 512):
-        row = measure(tokens, 1 if chosen.quick else 5)
+        row = measure(tokens, 1 if chosen.quick else 3)
         results[str(tokens)] = row
         print(tokens, json.dumps(row), flush=True)
     if not chosen.quick:

@@ -33,7 +33,7 @@ GOALS = {
     "block, x plain": 2.0,
     "whole, x unavoidable products": 2.0,
 }
-PATIENCE = 12.0
+PATIENCE = 8.0
 """Seconds for one length of one model, beyond three rounds."""
 LONG = 1024
 """From how many tokens on no round is run only to warm, and bfloat16 is left out."""
@@ -115,7 +115,7 @@ def light(model: Any, tokens: int, names: list[str], rounds: int) -> dict[str, A
     }
 
 
-def heavy(model: Any, tokens: int, name: str, *, formulas: bool, rounds: int = 3) -> dict[str, Any]:
+def heavy(model: Any, tokens: int, name: str, *, formulas: bool, rounds: int = 2) -> dict[str, Any]:
     """One measure in a few rounds with the pass, and with the formulas where there are some."""
     tasks = contenders(model, tokens, [name])
     if formulas:
@@ -145,7 +145,7 @@ def attribution(model: Any, tokens: int, each: int) -> dict[str, Any]:
     passes: list[list[float]] = []
     sample = lambda: passes.append(literal.backward_seconds(model, ids(tokens), each))  # noqa: E731
     tasks = contenders(model, tokens, ["attribution"]) | {"backward": sample}
-    seconds = in_turn(tasks | Yardstick(torch.float32).tasks, rounds=3, warm=False)
+    seconds = in_turn(tasks | Yardstick(torch.float32).tasks, rounds=2, warm=False)
     rounds = zip(passes, seconds["attribution"], strict=True)
     with Counted() as counted:
         tasks["attribution"]()
@@ -178,7 +178,8 @@ def measured(name: str, shape: Shape, rounds: int) -> dict[str, Any]:
     asked = {"four": max(few[:2]), "whole": shape.climbed, "effective": 128}
     for measure, tokens in asked.items():
         formulas = measure == "four" or reads_all
-        row = heavy(model, tokens, measure, formulas=formulas)
+        turns = 5 if measure == "four" else 2  # others take seconds, which noise hardly moves
+        row = heavy(model, tokens, measure, formulas=formulas, rounds=turns)
         found["heavy"][measure] = {"tokens": tokens} | row
         told(name, measure, tokens, row)
     if name == "minilm":
