@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint test-python test-js test-oldest lab bench bench-alignment screenshots pictures docs docs-serve fix bundle clean
+.PHONY: help demo test lint test-python test-js test-oldest lab bench bench-gradient bench-alignment screenshots pictures docs docs-serve fix bundle clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -57,12 +57,14 @@ lab: $(VENV)/.test-ready  ## JupyterLab on the notebooks
 bench: $(VENV)/.test-ready  ## the benchmarks, as ratios measured in one run
 	$(RUN)/python benchmarks/sweep.py
 	$(RUN)/python benchmarks/stages.py
-	$(RUN)/python benchmarks/gradient.py
 	$(RUN)/python benchmarks/corpus.py --speed
 	$(RUN)/python benchmarks/view.py
 	$(RUN)/python benchmarks/snapshot.py
 	$(RUN)/python -W ignore benchmarks/sidebyside.py
 	$(RUN)/python -W ignore benchmarks/transport.py
+
+bench-gradient: $(VENV)/.test-ready  ## attributions against backward passes, and sketches of them
+	$(RUN)/python benchmarks/gradient.py
 
 bench-alignment: $(VENV)/.test-ready  ## train five small translators and judge their links: some 20 minutes
 	$(RUN)/python benchmarks/alignment.py

@@ -30,7 +30,7 @@ from sidebyside_told import figure, markdown
 from tables import write
 from view import ARGUMENTS, HERE, executable, random_flow
 
-SIZES = (16, 32, 64, 128, 256, 512)
+SIZES = (16, 64, 128, 256, 512)
 ROUNDS = 3
 PATIENCE = 60.0
 """Seconds after which a run is ended."""

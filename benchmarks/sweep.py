@@ -4,7 +4,7 @@ Four shapes, 32 to 2,048 tokens, float32 and bfloat16. Contenders take turns in 
 counts is the ratio of two contenders in the same round, as a median with its quartiles. A matrix
 product and a copy take turns with them: from these come the limits of arithmetic and memory.
 
-    python benchmarks/sweep.py            about ten minutes on two cores
+    python benchmarks/sweep.py            some ten minutes on two cores
     python benchmarks/sweep.py --quick    one tiny model, nothing kept, to see that it runs
 """
 
@@ -33,7 +33,7 @@ GOALS = {
     "block, x plain": 2.0,
     "whole, x unavoidable products": 2.0,
 }
-PATIENCE = 8.0
+PATIENCE = 6.0
 """Seconds for one length of one model, beyond three rounds."""
 LONG = 1024
 """From how many tokens on no round is run only to warm, and bfloat16 is left out."""
