@@ -176,12 +176,12 @@ def figure(shapes: dict[str, Any], place: Path) -> None:
             # The limit that takes longer binds, and of that one a contender is fewer times.
             nearest = [min(one[kind]["median"] for kind in one) for one in limits]
             right.plot(tokens, nearest, line, markersize=4, linewidth=1.4, **look)
-    left.set(title="time, × the plain pass (– four, -- block)", ylim=(0, None))
-    right.set(title="time, × the nearer limit (⋯ plain, – four)", ylim=(0, None))
+    left.set_title("time, × the plain pass (— four, - - block)", fontsize=9)
+    right.set_title("time, × the nearer limit (⋯ plain, — four)", fontsize=9)
     for axes in (left, right):
         axes.set_xscale("log", base=2)
         axes.set_xticks([32, 128, 512, 2048], ["32", "128", "512", "2,048"])
-        axes.set(xlabel="tokens")
+        axes.set(xlabel="tokens", ylim=(0, None))
         axes.axhline(1, color="#6b7280", linewidth=0.8)
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", alpha=0.25)

@@ -11,7 +11,7 @@ import normviz
 from making.links import ROOT
 from normviz.headline import DEMO_PAIR, DEMO_TEXT
 
-TRANSLATOR = "notebooks/models/es-en"
+TRANSLATOR = "demo-translator"
 SPANISH, ENGLISH = "Tengo tres gatos y dos perros.", "I have three cats and two dogs."
 TEXTS = (
     "The keys to the old cabinet are on the table, next to the lamp.",
