@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from playwright.sync_api import Error, Page, Route, sync_playwright
-from view import ARGUMENTS, HERE, executable, serve
+from view import ARGUMENTS, HERE, executable, random_flow, serve
 
 import normviz
 from normviz.flow import Flow
@@ -60,6 +60,12 @@ def fetch() -> None:
 def names(tokens: int) -> list[str]:
     """The words of a text of so many tokens."""
     return [f"t{n}" for n in range(tokens)]
+
+
+def save(tokens: int, path: Path) -> None:
+    """Keep the tensors of a text of so many tokens, for every contender alike."""
+    encoder = random_flow(tokens).stream("encoder")
+    np.savez(path, weights=encoder["weight"], norms=encoder["value-norm"])
 
 
 def flow_of(weights: np.ndarray, norms: np.ndarray) -> Flow:

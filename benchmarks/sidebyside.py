@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import contenders
-import numpy as np
 import psutil
 from hosts import end
 from playwright.sync_api import sync_playwright
 from sidebyside_told import figure, markdown
 from tables import write
-from view import ARGUMENTS, HERE, executable, random_flow
+from timing import machine
+from view import ARGUMENTS, HERE, executable
 
 SIZES = (16, 64, 128, 256, 512)
 ROUNDS = 3
@@ -100,7 +100,7 @@ def rounds_of(
     return runs
 
 
-def spread(values: Sequence[float]) -> dict[str, float]:
+def extent(values: Sequence[float]) -> dict[str, float]:
     """The median of some rounds, with the least and the most."""
     middle = statistics.median(values)
     return {"median": round(middle, 2), "low": round(min(values), 2), "high": round(max(values), 2)}
@@ -110,7 +110,7 @@ def summary(runs: Sequence[Found]) -> Found:
     """What the rounds of one contender have found, and whether it gave up."""
     kinds = ("size", *KINDS, "whole layer", "seen", "nodes", "heap")
     found: Found = {
-        kind: spread([run[kind] for run in runs if kind in run])
+        kind: extent([run[kind] for run in runs if kind in run])
         for kind in kinds
         if any(kind in run for run in runs)
     }
@@ -123,7 +123,7 @@ def ratios(runs: Mapping[str, Sequence[Found]], of: str, to: str) -> Found:
     pairs = list(zip(runs.get(of, ()), runs.get(to, ()), strict=False))
     kinds = ("size", *KINDS, "whole layer", "nodes", "heap")
     return {
-        kind: spread([a[kind] / b[kind] for a, b in pairs if kind in a and kind in b])
+        kind: extent([a[kind] / b[kind] for a, b in pairs if kind in a and kind in b])
         for kind in kinds
         if any(kind in a and kind in b for a, b in pairs)
     }
@@ -134,9 +134,7 @@ def measured(
 ) -> tuple[Found, Found]:
     """One text: what each contender needs, and how many times that of normviz's file."""
     path = folder / "weights.npz"
-    encoder = random_flow(tokens).stream("encoder")
-    kept = {"weights": encoder["weight"], "norms": encoder["value-norm"]}
-    np.savez(path, **{name: np.asarray(array) for name, array in kept.items()})
+    contenders.save(tokens, path)
     runs = rounds_of(names, path, rounds, *more)
     against = {name: ratios(runs, name, "snapshot") for name in names if name != "snapshot"}
     return {name: summary(runs[name]) for name in names}, against
@@ -144,8 +142,6 @@ def measured(
 
 def setting() -> Found:
     """What the numbers were measured on, and with which versions."""
-    from timing import machine  # torch takes its time to load
-
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
         browser = chromium.version

@@ -18,21 +18,13 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 from tables import README, judged, table, write
 from timing import keep, machine
-from view import ARGUMENTS, NAMES, executable, random_flow
+from view import ARGUMENTS, LOOK, NAMES, executable, random_flow
 
 GOALS = {"128": {"megabytes": 5.3, "first": 1000}}
 
-TIMING = """
-const shown = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
-const look = () => {
-  let sum = 0;
-  for (const canvas of document.querySelectorAll("canvas")) {
-    if (!canvas.width || !canvas.height) continue;
-    const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    for (let at = 0; at < data.length; at += 4) sum = (sum * 31 + data[at] + data[at + 3]) % 1e9;
-  }
-  return sum;
-};
+TIMING = (
+    LOOK
+    + """
 const isThere = () => document.querySelector(".nv-sentence")?.textContent;
 window.first = (async () => {
   while (!isThere()) await shown();
@@ -51,6 +43,7 @@ window.pressed = async (key) => {
   return {took, changed: look() !== before};
 };
 """
+)
 
 STEPS = {"layer": "]]][", "measure": "1313", "token": ["ArrowDown", "ArrowDown", "Escape"]}
 """Which keys are pressed, by kind."""

@@ -13,8 +13,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import torch
-
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 Task = Callable[[], object]
@@ -95,6 +93,8 @@ def high_water() -> int:
 
 def machine() -> dict[str, object]:
     """What the numbers were measured on."""
+    import torch  # takes its time to load, and views are measured without it
+
     names = ("normviz", "torch", "transformers", "numpy")
     return {
         "processor": platform.processor() or platform.machine(),

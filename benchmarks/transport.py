@@ -24,13 +24,14 @@ from typing import Any
 
 import numpy as np
 import requests
-from contenders import flow_of, tiles
+from contenders import flow_of, save, tiles
 from devtools import Tab, chromium
 from hosts import TOKEN, Host, jupyter
 from playwright.sync_api import expect, sync_playwright
-from sidebyside import GOALS, spread
+from sidebyside import GOALS, extent
 from tables import judged, shown, write
-from view import HERE, random_flow
+from timing import machine
+from view import HERE, LOOK
 from visits import Notebook, Visit, painted
 
 from normviz.tiles import tile
@@ -59,16 +60,7 @@ print(f"layer {layer} at {1000 * said}")
 
 PROBE = """
 window.transport = (() => {
-  const shown = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
-  const look = () => {
-    let sum = 0;
-    for (const canvas of document.querySelectorAll(".normviz canvas")) {
-      if (!canvas.width || !canvas.height) continue;
-      const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      for (let at = 0; at < data.length; at += 4) sum = (sum * 31 + data[at] + data[at + 3]) % 1e9;
-    }
-    return sum;
-  };
+  LOOK
   const painted = async (layer, before) => {
     for (;;) {
       await shown();
@@ -91,7 +83,7 @@ window.transport = (() => {
   const wait = (layer) => { waited = painted(layer, look()); };
   return {choose, wait, waited: () => waited};
 })(), null
-"""
+""".replace("LOOK", LOOK)
 """What is put into the page: waiting for a layer's picture, chosen there or in Python."""
 
 BY_HAND, IN_PYTHON, COUNTED = (1, 2, 3), (4, 5, 6), (7, 8)
@@ -208,9 +200,7 @@ def run(sizes: Sequence[int], rounds: int, *, whole: int = 10**9) -> Found:
         (folder / "server").mkdir()
         host = stack.enter_context(jupyter(folder / "server"))
         for tokens in sizes:
-            encoder = random_flow(tokens).stream("encoder")
-            kept = {"weights": encoder["weight"], "norms": encoder["value-norm"]}
-            np.savez(host.folder / f"weights{tokens}.npz", **kept)
+            save(tokens, host.folder / f"weights{tokens}.npz")
         for turn in range(rounds):
             for tokens in sizes:
                 kept = np.load(host.folder / f"weights{tokens}.npz")
@@ -230,16 +220,14 @@ def summary(runs: Sequence[Found]) -> Found:
     for name in runs[0]:
         if name.startswith("bytes"):
             every = [one for run in runs for one in run[name]]
-            row[name] = {way: spread([one[way] for one in every]) for way in ("Sent", "Received")}
+            row[name] = {way: extent([one[way] for one in every]) for way in ("Sent", "Received")}
         else:
-            row[name] = spread([statistics.median(run[name]) for run in runs])
+            row[name] = extent([statistics.median(run[name]) for run in runs])
     return row
 
 
 def setting() -> Found:
     """What the numbers were measured on."""
-    from timing import machine  # torch takes its time to load
-
     packages = ("jupyterlab", "ipykernel", "anywidget", "ipywidgets")
     load = {"cores": os.cpu_count(), "load before": round(os.getloadavg()[0], 2)}
     return machine() | load | {name: version(name) for name in packages}

@@ -35,6 +35,20 @@ from browser import ARGUMENTS, executable  # noqa: E402
 GOALS = {"128": {"first": 1000, "interaction": 100}, "512": {"first": 3000, "interaction": 250}}
 SITE = "http://normviz.test"
 
+LOOK = """
+const shown = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+const look = () => {
+  let sum = 0;
+  for (const canvas of document.querySelectorAll(".normviz canvas")) {
+    if (!canvas.width || !canvas.height) continue;
+    const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    for (let at = 0; at < data.length; at += 4) sum = (sum * 31 + data[at] + data[at + 3]) % 1e9;
+  }
+  return sum;
+};
+"""
+"""What a page waits by, and looks by: the next paint, and a number that changes with the pixels."""
+
 PAGE = """<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="/widget.css">
 <div id="host"></div>
 <script type="module">
@@ -60,16 +74,7 @@ async function deliver(name) {
   const [content, data] = kept.get(name);
   for (const listener of listeners.get("msg:custom") ?? []) listener(content, [data]);
 }
-const shown = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
-const look = () => {
-  let sum = 0;
-  for (const canvas of document.querySelectorAll("canvas")) {
-    if (!canvas.width || !canvas.height) continue;
-    const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    for (let at = 0; at < data.length; at += 4) sum = (sum * 31 + data[at] + data[at + 3]) % 1e9;
-  }
-  return sum;
-};
+LOOK
 window.load = (names) => Promise.all(names.map(load));
 window.first = async () => {
   const start = performance.now();
@@ -93,7 +98,7 @@ window.timed = async (changes) => {
 };
 window.ready = true;
 </script>
-"""
+""".replace("LOOK", LOOK)
 
 
 def random_flow(tokens: int, layers: int = 12, heads: int = 12) -> Flow:
