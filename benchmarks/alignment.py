@@ -36,8 +36,8 @@ from marian import Recipe, encoded, surprise, tokenizer_of, trained, translation
 
 import normviz
 from normviz import studies
-from normviz.alignment.aligning import SETTINGS
-from normviz.studies.alignments import MEASURES
+from normviz.alignment.align import SETTINGS
+from normviz.studies.word_alignment.result import MEASURES
 
 RECIPE = Recipe(
     width=96, inner=192, heads=4, encoder_layers=3, decoder_layers=3, vocabulary=400,

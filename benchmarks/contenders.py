@@ -23,9 +23,9 @@ from playwright.sync_api import Error, Page, Route, sync_playwright
 from view import ARGUMENTS, HERE, executable, random_flow, serve
 
 import normviz
-from normviz.flow import Flow
-from normviz.tiles import tile
-from normviz.widget import WHOLE, FlowWidget
+from normviz.core.flow import Flow
+from normviz.view.tiles import tile
+from normviz.view.widget import WHOLE, FlowWidget
 
 LIBRARIES = HERE / "node_modules"
 SCRIPTS = {

@@ -23,12 +23,12 @@ from tables import README, judged, table, times, write
 from timing import HERE, in_turn, keep, machine, spread
 
 import normviz
-from normviz import inputs as room
+from normviz.core.tokens import Tokens
 from normviz.corpus.profile import Profile
-from normviz.corpus.running import batches
 from normviz.corpus.sources import items_of
-from normviz.models import resolve
-from normviz.tokens import Tokens
+from normviz.corpus.worker import batches
+from normviz.model import inputs as room
+from normviz.model.loading import resolve
 
 LONGEST = 128
 SIZE = 16

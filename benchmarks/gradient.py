@@ -24,7 +24,7 @@ from timing import RESULTS, keep, machine
 from transformers import LlamaConfig, LlamaModel, PreTrainedModel
 
 import normviz
-from normviz.models import resolve
+from normviz.model.loading import resolve
 
 NAME = "hidden-attribution"
 GOALS = {"times faster than one backward pass for each coordinate": 5.0}

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from mixing import arguments, segments
 
 from normviz import studies
-from normviz.passes import versions
+from normviz.model.run import versions
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from normviz import studies
-from normviz.passes import versions
+from normviz.model.run import versions
 
 
 def segments(path: Path, count: int) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, LlamaConfig, LlamaModel
 
-from normviz.models import resolve
+from normviz.model.loading import resolve
 
 
 @dataclass(frozen=True)

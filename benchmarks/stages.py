@@ -25,7 +25,7 @@ from tables import README, table, times, write
 from timing import in_turn, keep, machine, spread
 
 import normviz
-from normviz.measures import layer as room
+from normviz.model.measures import reducer as room
 
 WAY = """
 import json, os, sys, tempfile, time
@@ -37,7 +37,7 @@ mark("import normviz")
 import torch, transformers
 mark("import torch and transformers")
 transformers.logging.set_verbosity_error()
-from normviz.models import resolve
+from normviz.model.loading import resolve
 loaded = resolve("demo")
 mark("load the model")
 text = "The animal didn't cross the street because it was too tired."

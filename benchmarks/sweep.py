@@ -24,7 +24,7 @@ from sweep_report import report
 from timing import Seconds, Task, in_turn, keep, machine, medians, peak, ratio, spread
 
 import normviz
-from normviz.catalog import LADDER
+from normviz.core.catalog import LADDER
 
 GOALS = {
     "four, x plain": 1.25,
@@ -38,7 +38,7 @@ PATIENCE = 6.0
 LONG = 1024
 """From how many tokens on no round is run only to warm, and bfloat16 is left out."""
 MEASURES: dict[str, Any] = {
-    "four": normviz.catalog.DEFAULT,
+    "four": normviz.core.catalog.DEFAULT,
     "block": LADDER[:3],
     "whole": LADDER,
     "effective": ["effective-weight"],

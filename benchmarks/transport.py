@@ -34,17 +34,17 @@ from timing import machine
 from view import HERE, LOOK
 from visits import Notebook, Visit, painted
 
-from normviz.tiles import tile
+from normviz.view.tiles import tile
 
 SIZES = (128, 512)
 ROUNDS = 3
 
 FLOW = """
-import numpy as np, normviz, normviz.widget
+import numpy as np, normviz, normviz.view.widget
 kept = np.load("weights{tokens}.npz")
 tokens = [f"t{{n}}" for n in range({tokens})]
 flow = normviz.from_arrays(kept["weights"], tokens, value_norms=kept["norms"])
-normviz.widget.WHOLE = min(normviz.widget.WHOLE, {whole})
+normviz.view.widget.WHOLE = min(normviz.view.widget.WHOLE, {whole})
 order = iter({order})
 """
 SHOWN = """

@@ -22,14 +22,14 @@ from tables import README, judged, table, write
 from timing import keep, machine
 
 import normviz
-from normviz.bundle import bundle
-from normviz.choice import resolve
-from normviz.flow import Flow
-from normviz.payload import header
-from normviz.tiles import tile
+from normviz.core.flow import Flow
+from normviz.view.assets import bundle
+from normviz.view.payload import header
+from normviz.view.state import resolve
+from normviz.view.tiles import tile
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "tests"))
+sys.path.insert(0, str(HERE.parent / "tests" / "support"))
 from browser import ARGUMENTS, executable  # noqa: E402
 
 GOALS = {"128": {"first": 1000, "interaction": 100}, "512": {"first": 3000, "interaction": 250}}

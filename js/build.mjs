@@ -15,8 +15,8 @@ const shared = {
 };
 
 const bundles = [
-  { ...shared, entryPoints: ["src/widget.ts"], format: "esm" },
-  { ...shared, entryPoints: ["src/standalone.ts"], format: "iife" },
+  { ...shared, entryPoints: { widget: "src/entry/widget.ts" }, format: "esm" },
+  { ...shared, entryPoints: { standalone: "src/entry/page.ts" }, format: "iife" },
 ];
 
 for (const options of bundles) {

@@ -14,28 +14,28 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from normviz.agreement import agreement
-from normviz.alignment.aligning import Alignment, align
-from normviz.alignment.links import Gold
+from normviz._load import load
+from normviz.alignment.align import Alignment, align
 from normviz.alignment.scores import aer
-from normviz.alignment.symmetry import symmetrise
-from normviz.arrays import from_arrays
-from normviz.catalog import MEASURES
-from normviz.context import context
+from normviz.alignment.symmetrize import symmetrise
+from normviz.core.catalog import MEASURES
+from normviz.core.flow import Flow
+from normviz.core.gold import Gold
+from normviz.core.tokens import Tokens
+from normviz.derived.agreement import agreement
+from normviz.derived.context import context
+from normviz.derived.faithfulness import faithfulness
+from normviz.derived.max_flow import attention_flow
+from normviz.derived.patterns import patterns
+from normviz.derived.rollout import rollout
 from normviz.errors import NormvizError
-from normviz.faithful import faithfulness
-from normviz.flow import Flow
-from normviz.opening import load
-from normviz.patterns import patterns
-from normviz.pipes import attention_flow
-from normviz.rolling import rollout
-from normviz.tokens import Tokens
+from normviz.io.from_arrays import from_arrays
 
 if TYPE_CHECKING:
     from normviz import studies
-    from normviz.analysis import analyze, analyze_many, check
-    from normviz.corpus.profiling import profile
-    from normviz.snapshot import to_html
+    from normviz.corpus.run import profile
+    from normviz.model.analyze import analyze, analyze_many, check
+    from normviz.view.page import to_html
 
 __version__ = version("normviz")
 __all__ = [
@@ -65,21 +65,21 @@ __all__ = [
 ]
 
 _MODEL_WING = {
-    "analyze": "normviz.analysis",
-    "analyze_many": "normviz.analysis",
-    "check": "normviz.analysis",
-    "profile": "normviz.corpus.profiling",
+    "analyze": "normviz.model.analyze",
+    "analyze_many": "normviz.model.analyze",
+    "check": "normviz.model.analyze",
+    "profile": "normviz.corpus.run",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Open the model wing, which imports torch, only when somebody asks for it."""
     if name == "to_html":
-        return import_module("normviz.snapshot").to_html
+        return import_module("normviz.view.page").to_html
     if name != "studies" and name not in _MODEL_WING:
         message = f"module 'normviz' has no attribute {name!r}"
         raise AttributeError(message)
-    from normviz.packages import needed
+    from normviz.system.optional import needed
 
     with needed("torch", "transformers", extra="models"):
         if name == "studies":

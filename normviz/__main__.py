@@ -2,6 +2,6 @@
 
 import sys
 
-from normviz.cli import main
+from normviz.cli.main import main
 
 sys.exit(main())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from normviz import Flow
-    from normviz.charts import Chart
+    from normviz.core.chart import Chart
     from normviz.corpus.profile import Profile
 
 HERE = Path(__file__).parent
@@ -66,7 +66,7 @@ def side_by_side(path: Path, *charts: "Chart", height_cm: float = 8.5) -> None:
 def demo_flow() -> "Flow":
     """The pair of sentences of the first three notebooks, up the whole ladder."""
     import normviz
-    from normviz.headline import DEMO_PAIR, DEMO_TEXT
+    from normviz.derived.headline import DEMO_PAIR, DEMO_TEXT
 
     rungs = taken("03-beyond-attention", "RUNGS")
     return normviz.analyze(
@@ -98,7 +98,7 @@ def up_the_ladder(path: Path) -> None:
 
 def sinking(found: "Profile", measures: dict[str, str], lengths: list[int]) -> tuple["Chart", ...]:
     """The first token's share by some measures, and how long its vectors are beside others."""
-    from normviz.charts import Chart, Series
+    from normviz.core.chart import Chart, Series
 
     table = found.to_dataframe("share")
     first = table[(table["category"] == "first token") & table["head"].isna()]
@@ -122,7 +122,7 @@ def sinking(found: "Profile", measures: dict[str, str], lengths: list[int]) -> t
 def attention_sink(path: Path) -> None:
     """The first token of a language model: its share by weight and by norm, and its vectors."""
     import normviz
-    from normviz.demo import load
+    from normviz.model.demo import load
 
     names = ("texts", "place", "MEASURES")
     texts, place, measures = (taken("04-a-language-model", name) for name in names)
@@ -146,7 +146,7 @@ def translation_flow() -> "Flow":
 @picture
 def alignment(path: Path) -> None:
     """Three words wrongly linked by weight, none by norm; saved where this view is drawn."""
-    sys.path.append(str(HERE.parent / "tests"))
+    sys.path.append(str(HERE.parent / "tests" / "support"))
     from browser import chromium, opening
 
     choice = {"view": "alignment", "measure": "weight", "compare": "weighted-norm", "layer": 0}

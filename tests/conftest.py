@@ -15,7 +15,7 @@ transformers.logging.disable_progress_bar()
 @pytest.fixture(scope="session")
 def demo():
     """The trained BERT and its tokenizer, through the door users take."""
-    from normviz.models import resolve
+    from normviz.model.loading import resolve
 
     loaded = resolve("demo")
     return loaded.model, loaded.tokenizer
@@ -24,7 +24,7 @@ def demo():
 @pytest.fixture(scope="session")
 def smollm2():
     """The trained Llama with grouped heads, and its tokenizer."""
-    from normviz.models import resolve
+    from normviz.model.loading import resolve
 
     loaded = resolve("demo-decoder")
     return loaded.model, loaded.tokenizer

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import normviz
-from normviz.headline import DEMO_PAIR, DEMO_TEXT
+from normviz.derived.headline import DEMO_PAIR, DEMO_TEXT
 
 SPANISH, ENGLISH = "Tengo tres gatos y dos perros.", "I have three cats and two dogs."
 TEXTS = (
@@ -109,7 +109,7 @@ EXHIBITS = (
 @cache
 def _made() -> dict[str, Any]:
     """What the exhibits are of."""
-    rungs = [*normviz.catalog.DEFAULT, *normviz.catalog.LADDER]
+    rungs = [*normviz.core.catalog.DEFAULT, *normviz.core.catalog.LADDER]
     said = {"text": DEMO_TEXT, "pair": DEMO_PAIR}
     return {
         "flow": normviz.analyze("demo", **said),

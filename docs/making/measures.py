@@ -8,7 +8,7 @@ from typing import Any
 
 from making.figures import figures
 from making.links import ROOT
-from normviz.catalog import DEFAULT, LADDER, MEASURES, ON_REQUEST, Measure
+from normviz.core.catalog import DEFAULT, LADDER, MEASURES, ON_REQUEST, Measure
 
 WORDS = ROOT / "docs" / "measures.toml"
 GROUPS = {

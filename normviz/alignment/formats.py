@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from normviz.alignment.links import Gold, Link, linked
-from normviz.catalog import one_of
+from normviz.core.catalog import one_of
+from normviz.core.gold import Gold, Link, linked
 from normviz.errors import BadInput
-from normviz.files import atomically
+from normviz.system.files import atomically
 
 FORMATS = {"pharaoh": 0, "talp": 1, "naacl": 1}
 """Where each format begins to count."""

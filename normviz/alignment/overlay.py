@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from normviz.alignment.links import Gold
 from normviz.alignment.words import Words, recounted, spelt
+from normviz.core.flow import Flow
+from normviz.core.gold import Gold
 from normviz.errors import BadInput
-from normviz.flow import Flow
 
 
 def overlaid(

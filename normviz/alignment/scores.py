@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from normviz.alignment.formats import FORMATS, Counted, as_gold, counted, told
-from normviz.alignment.links import Gold, Link
 from normviz.alignment.words import Words, listed
+from normviz.core.gold import Gold, Link
 from normviz.errors import BadInput
 
 Sentences = Sequence[tuple[Words, Words]]

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from normviz.counterparts import both_ways
+from normviz.core.stream import Stream
+from normviz.core.token_matching import both_ways
+from normviz.core.tokens import Tokens
 from normviz.errors import BadInput
-from normviz.stream import Stream
-from normviz.tokens import Tokens
 
 Words = str | Iterable[str]
 """Words in a row, or in one string with spaces between them."""

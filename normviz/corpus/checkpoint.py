@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from normviz.corpus import archive
+from normviz.corpus import profile_file as archive
 from normviz.corpus.profile import Profile
-from normviz.corpus.running import Job, Outcome
 from normviz.corpus.sources import Item
-from normviz.corpus.tally import Failure, Tally
+from normviz.corpus.sums import Failure, Tally
+from normviz.corpus.worker import Job, Outcome
 from normviz.errors import BadFile, BadInput
 
 PATIENCE = 5.0

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from normviz.catalog import one_of
-from normviz.charts import Chart
-from normviz.corpus.curves import Panel, Side
+from normviz.core.catalog import one_of
+from normviz.core.chart import Chart
+from normviz.corpus.charts import Panel, Side
 from normviz.corpus.moments import Moments
 from normviz.corpus.profile import Profile, plural
-from normviz.corpus.report import Report, Shown
 from normviz.errors import BadInput
-from normviz.tables import tidy
+from normviz.io.tables import tidy
+from normviz.view.report import Report, Shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float64
 
-from normviz.catalog import MEASURES, one_of
-from normviz.charts import Chart
+from normviz.core.catalog import MEASURES, one_of
+from normviz.core.chart import Chart
 from normviz.corpus.moments import Moments
-from normviz.corpus.report import Report, Shown
-from normviz.corpus.tally import Example, Failure, Tally
+from normviz.corpus.sums import Example, Failure, Tally
 from normviz.errors import BadInput
-from normviz.tables import tidy
+from normviz.io.tables import tidy
+from normviz.view.report import Report, Shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from normviz.corpus.charts import Panel
     from normviz.corpus.comparison import Comparison
-    from normviz.corpus.curves import Panel
 
 TABLES = ("mass", "share", "mean", "relation", "pattern", "disagreement", "failure")
 """The tables a profile can be asked for."""
@@ -186,7 +186,7 @@ class Profile(Shown):
 
     def save(self, path: str | Path) -> Path:
         """Write the profile to one file that `normviz.load` opens, without torch."""
-        from normviz.corpus.archive import save
+        from normviz.corpus.profile_file import save
 
         return save(self, path)
 
@@ -200,7 +200,7 @@ class Profile(Shown):
         return self._panel().charts()
 
     def _panel(self) -> "Panel":
-        from normviz.corpus.curves import Panel, Side
+        from normviz.corpus.charts import Panel, Side
 
         return Panel((Side(self),), self.layers)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 
-from normviz.alignment.links import Gold
+from normviz.core.gold import Gold
 
 Words = tuple[str, ...]
 Numbers = tuple[int, ...]

@@ -1,12 +1,12 @@
 /** Every kind of picture, by the name a reader chooses it by. */
 
-import type { ViewName } from "../model";
-import { alignmentView } from "./alignment";
-import { flowView } from "./flow";
-import { gridView } from "./grid";
-import { matrixView } from "./matrix";
-import { profileView } from "./profile";
-import { stackView } from "./stack";
+import type { ViewName } from "../wire/types";
+import { alignmentView } from "./alignment/view";
+import { flowView } from "./flow/view";
+import { gridView } from "./grid/view";
+import { matrixView } from "./matrix/view";
+import { profileView } from "./profile/view";
+import { stackView } from "./stack/view";
 import type { MakeView } from "./view";
 
 export interface Kind {

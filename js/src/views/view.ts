@@ -1,9 +1,9 @@
 /** What every kind of picture offers to the page that shows it. */
 
-import type { Description } from "../describe";
-import type { Choice, Focus } from "../model";
-import type { Pane } from "../pane";
-import type { Palette } from "../scales";
+import type { Palette } from "../draw/colors";
+import type { Pane } from "../state/pane";
+import type { Choice, Focus } from "../wire/types";
+import type { Description } from "../words/describe";
 
 /** What a picture may do to the page: point at a token, pin it, choose something else. */
 export interface Hand {

@@ -1,0 +1,47 @@
+/** The picture as text: a sentence that is read aloud when it changes, and a table. */
+
+import { element } from "../draw/dom";
+import { signedCell } from "../draw/signedCells";
+import type { Cell, Description, Table } from "../words/describe";
+
+export interface Readout {
+  node: HTMLElement;
+  show(descriptions: Description[], changes: string): void;
+}
+
+export function readout(): Readout {
+  const spoken = element("div", { class: "nv-spoken", "aria-live": "polite" });
+  const tables = element("div");
+  const show = (descriptions: Description[], changes: string): void => {
+    const sentences = descriptions.flatMap(({ sentence, notes = [] }) => [
+      element("p", { class: "nv-sentence" }, sentence),
+      ...notes.map((note) => element("p", { class: "nv-aside" }, note)),
+    ]);
+    const ranks = changes ? [element("p", { class: "nv-changes" }, changes)] : [];
+    spoken.replaceChildren(...sentences, ...ranks);
+    const all = descriptions.flatMap((one) => [one, ...(one.also ?? [])]);
+    tables.replaceChildren(...all.map(table));
+  };
+  return { node: element("aside", { class: "nv-readout" }, spoken, tables), show };
+}
+
+/** A table with its caption and the names of its columns. */
+function table({ caption, columns, rows, style }: Table): HTMLElement {
+  const titles = columns.map((title) => element("th", { scope: "col" }, title));
+  const head = element("thead", {}, element("tr", {}, ...titles));
+  const body = element("tbody", {}, ...rows.map(line));
+  return element(
+    "table",
+    style ? { class: style } : {},
+    element("caption", {}, caption),
+    head,
+    body,
+  );
+}
+
+function line(cells: Cell[]): HTMLElement {
+  const made = cells.map((cell) =>
+    typeof cell === "string" ? element("td", { dir: "auto" }, cell) : signedCell(cell),
+  );
+  return element("tr", {}, ...made);
+}

@@ -1,0 +1,69 @@
+/** The whole of a long text beside the part of it that is in sight; click or drag to go there. */
+
+import type { Picture } from "../../data/layer";
+import type { Palette } from "../../draw/colors";
+import { element } from "../../draw/dom";
+import { given, most } from "../../math/arrays";
+import { sheet } from "../shared/paint";
+
+const WIDTH = 22;
+
+export interface Strip {
+  node: HTMLElement;
+  show(picture: Picture, palette: Palette): void;
+}
+
+/** A strip for a figure that scrolls; hidden as long as everything is in sight. */
+export function strip(figure: HTMLElement, signal: AbortSignal): Strip {
+  const canvas = element("canvas", { class: "nv-strip", "aria-hidden": "true" });
+  let shown: { picture: Picture; palette: Palette } | null = null;
+  const paint = (): void => {
+    const { scrollHeight, clientHeight, scrollTop } = figure;
+    canvas.hidden = scrollHeight <= clientHeight + 1;
+    if (canvas.hidden || !shown) return;
+    const context = sheet(canvas, WIDTH, clientHeight);
+    if (!context) return;
+    paintRows(context, shown.picture, shown.palette, clientHeight);
+    context.strokeStyle = shown.palette.ink;
+    const scale = clientHeight / scrollHeight;
+    context.strokeRect(0.5, scrollTop * scale + 0.5, WIDTH - 1, clientHeight * scale - 1);
+  };
+  const go = (event: PointerEvent): void => {
+    if (event.buttons === 0 && event.type !== "pointerdown") return;
+    const { top, height } = canvas.getBoundingClientRect();
+    const part = (event.clientY - top) / height;
+    figure.scrollTop = part * figure.scrollHeight - figure.clientHeight / 2;
+  };
+  figure.addEventListener("scroll", paint, { signal, passive: true });
+  canvas.addEventListener("pointerdown", go, { signal });
+  canvas.addEventListener("pointermove", go, { signal });
+  const show = (picture: Picture, palette: Palette): void => {
+    shown = { picture, palette };
+    paint();
+  };
+  return { node: canvas, show };
+}
+
+/** On the left what each key gives, on the right what each query receives. */
+function paintRows(
+  context: CanvasRenderingContext2D,
+  picture: Picture,
+  { plain, soft }: Palette,
+  height: number,
+): void {
+  const { values, keys, queries, received, norms, measure } = picture;
+  const lengths = norms?.values ?? new Float32Array();
+  const gifts = values.length > 0 ? picture.gifts : given(lengths, keys);
+  const pitch = height / Math.max(keys, queries);
+  context.fillStyle = measure.signed ? soft : plain;
+  for (const [amounts, left] of [
+    [gifts, 2],
+    [received, WIDTH / 2 + 1],
+  ] as const) {
+    const top = most(amounts) || 1;
+    amounts.forEach((amount, row) => {
+      const length = (amount / top) * (WIDTH / 2 - 3);
+      context.fillRect(left, row * pitch, length, Math.max(1, pitch * 0.8));
+    });
+  }
+}

@@ -1,0 +1,174 @@
+/** Shares or other numbers, layer by layer, as curves with their names at the end. */
+
+import { outline } from "../../data/tokenKinds";
+import { element } from "../../draw/dom";
+import { svg } from "../../draw/svg";
+import { spread } from "../../draw/ticks";
+import { type Curve, type Lines, told } from "./data";
+import { type CurveChart, curveChart, type Label, LEADER, layerAt, PITCH } from "./layout";
+
+const MARK = 3.4;
+const SMALL = 2.4;
+const DASHES = "5 3";
+
+/** What happens when a layer is pointed at, left, or clicked. */
+export interface Use {
+  point(layer: number | null): void;
+  choose(layer: number): void;
+}
+
+export function curves(use: Use, signal: AbortSignal) {
+  const picture = svg("svg", { class: "nv-curves", role: "img" });
+  const node = element("div", { class: "nv-chart" }, picture);
+  let now: { lines: Lines; chart: CurveChart } | null = null;
+  const under = (event: MouseEvent): number | null => {
+    if (!now) return null;
+    const x = event.clientX - picture.getBoundingClientRect().left;
+    const { left, right } = now.chart.frame;
+    return x < left || x > right + 4 ? null : now.lines.layers[layerAt(now.chart.xs, x)];
+  };
+  const clicked = (event: MouseEvent): void => {
+    const layer = under(event);
+    if (layer !== null) use.choose(layer);
+  };
+  picture.addEventListener("pointermove", (event) => use.point(under(event)), { signal });
+  picture.addEventListener("pointerleave", () => use.point(null), { signal });
+  picture.addEventListener("click", clicked, { signal });
+  const show = (lines: Lines, layer: number, width: number, height: number): void => {
+    now = { lines, chart: curveChart(lines, width, height) };
+    const size = { width, height, viewBox: `0 0 ${width} ${height}` };
+    for (const [name, value] of Object.entries(size)) picture.setAttribute(name, String(value));
+    picture.setAttribute("aria-label", `${lines.about}; the table says it in numbers`);
+    picture.replaceChildren(...drawn(lines, now.chart, layer));
+  };
+  /** Bring out one kind, or none; show the numbers of the layer under the pointer. */
+  const mark = (kind: string | null, layer: number | null): void => {
+    for (const group of picture.querySelectorAll<SVGElement>("[data-kind]")) {
+      group.classList.toggle("nv-dim", kind !== null && group.dataset.kind !== kind);
+    }
+    picture.querySelector(".nv-values")?.remove();
+    if (now && layer !== null && now.lines.layers.includes(layer)) {
+      picture.append(valuesAt(now.lines, now.chart, layer));
+    }
+  };
+  return { node, show, mark };
+}
+
+function drawn(lines: Lines, chart: CurveChart, layer: number): SVGElement[] {
+  const { xs, labels } = chart;
+  const { top, bottom } = chart.frame;
+  const here = xs
+    .filter((_, at) => lines.layers[at] === layer)
+    .map((x) => svg("line", { class: "nv-here", x1: x, x2: x, y1: top, y2: bottom }));
+  // The compared curves lie below, so that what is chosen is in front.
+  const back = [...lines.curves].reverse();
+  const depth = ({ isFaint, isChosen }: Curve) => (isFaint ? 0 : isChosen ? 2 : 1);
+  const order = back.sort((one, other) => depth(one) - depth(other));
+  return [
+    axes(lines, chart, layer),
+    ...here,
+    ...order.map((curve) => line(curve, chart)),
+    ...labels.map((label) => named(label, chart)),
+  ];
+}
+
+function axes(lines: Lines, chart: CurveChart, layer: number): SVGElement {
+  const { layers, title, top: most } = lines;
+  const { left, right, top, bottom, height } = chart.frame;
+  const group = svg("g", { class: "nv-axes" });
+  group.append(svg("text", { x: 0, y: top - 14 }, title));
+  for (const height of chart.ticks) {
+    const y = chart.y(height);
+    const text = most === undefined ? `${height * 100}%` : String(height);
+    group.append(
+      svg("line", { x1: left, x2: right, y1: y, y2: y }),
+      svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, text),
+    );
+  }
+  layers.forEach((number, index) => {
+    if (number !== layer && !chart.numbered.includes(number)) return;
+    const attributes = { x: chart.xs[index], y: bottom + 16, "text-anchor": "middle" };
+    const text = svg("text", attributes, String(number));
+    text.classList.toggle("nv-chosen", number === layer);
+    group.append(text);
+  });
+  group.append(svg("text", { x: right, y: height - 6, "text-anchor": "end" }, "layer"));
+  return group;
+}
+
+function line(curve: Curve, { xs, y }: CurveChart): SVGElement {
+  const { kind, shares, isOther, isChosen, isFaint, band } = curve;
+  const places = (row: number[]) =>
+    row.map((share, at) => `${xs[at].toFixed(1)} ${y(share).toFixed(1)}`);
+  const around = band ? [...places(band.low), ...places(band.high).reverse()] : [];
+  const path = svg("path", {
+    class: "nv-line",
+    d: `M${places(shares).join("L")}`,
+    stroke: kind.colour,
+    ...(isOther ? { "stroke-dasharray": DASHES } : {}),
+  });
+  const size = xs.length > 14 ? SMALL : MARK;
+  const marks = shares.map((share, at) => mark(kind, isOther, xs[at], y(share), size));
+  const style = `nv-curve${isChosen ? " nv-chosen" : ""}${isFaint ? " nv-faint" : ""}`;
+  return svg(
+    "g",
+    { class: style, "data-kind": kind.id },
+    ...(band
+      ? [svg("path", { class: "nv-band", d: `M${around.join("L")}Z`, fill: kind.colour })]
+      : []),
+    path,
+    ...(isFaint ? [] : marks),
+  );
+}
+
+/** A kind's mark; hollow for the measure that is compared with. */
+function mark(kind: Curve["kind"], isOther: boolean, x: number, y: number, size: number) {
+  return svg("path", {
+    class: isOther ? "nv-mark nv-hollow" : "nv-mark",
+    d: outline(kind.shape, x, y, size),
+    stroke: kind.colour,
+    ...(isOther ? {} : { fill: kind.colour }),
+  });
+}
+
+function named({ curve, text, y, end }: Label, { xs, frame }: CurveChart): SVGElement {
+  const from = xs[xs.length - 1] + 6;
+  const to = frame.right + LEADER - 14;
+  const leader = svg("path", {
+    class: "nv-leader",
+    d: `M${from} ${end}L${frame.right + 2} ${y}L${to - 4} ${y}`,
+  });
+  const sign = curve.isFaint ? [] : [mark(curve.kind, curve.isOther, to + 1, y, MARK)];
+  const words = svg("text", { x: to + 9, y: y + 4 }, text);
+  const style = `nv-name${curve.isChosen ? " nv-chosen" : ""}${curve.isFaint ? " nv-faint" : ""}`;
+  return svg("g", { class: style, "data-kind": curve.kind.id }, leader, ...sign, words);
+}
+
+/** A line at the layer under the pointer, with the numbers of all curves. */
+function valuesAt(lines: Lines, chart: CurveChart, layer: number): SVGElement {
+  const { layers, curves } = lines;
+  const index = layers.indexOf(layer);
+  const x = chart.xs[index];
+  const { top, bottom, left, right } = chart.frame;
+  const isLeft = x < (left + right) / 2;
+  const heights = spread(
+    curves.map(({ shares }) => chart.y(shares[index])),
+    PITCH - 1,
+    top,
+    bottom,
+  );
+  const texts = curves.map(({ shares, kind }, at) =>
+    svg(
+      "text",
+      {
+        x: x + (isLeft ? 7 : -7),
+        y: heights[at] + 4,
+        "text-anchor": isLeft ? "start" : "end",
+        "data-kind": kind.id,
+      },
+      told(lines, shares[index]),
+    ),
+  );
+  const guide = svg("line", { x1: x, x2: x, y1: top, y2: bottom });
+  return svg("g", { class: "nv-values" }, guide, ...texts);
+}

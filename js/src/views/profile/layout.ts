@@ -1,0 +1,170 @@
+/** Where the axes, curves, labels and points of the charts go, in pixels. */
+
+import { linearTicks, logTicks, roundStep, spread } from "../../draw/ticks";
+import { most } from "../../math/arrays";
+import type { Curve, Lines } from "./data";
+import type { Point, Scatter } from "./scatter";
+
+/** A chart, and the edges of the field inside its axes. */
+export interface Frame {
+  width: number;
+  height: number;
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+/** The room above for the name of the upright axis, and below for the other one. */
+const TOP = 26;
+const BOTTOM = 40;
+const LEFT = 42;
+const RIGHT = 10;
+
+/** The heights of shares: the same in all charts, so that they can be compared. */
+const SHARES = [0, 0.25, 0.5, 0.75, 1];
+
+/** How far labels stand apart, and how wide a letter of theirs is, on average. */
+export const PITCH = 14;
+const LETTER = 6.1;
+/** From the end of a curve to its label: a short line, and a mark. */
+export const LEADER = 22;
+
+function frame(width: number, height: number, right: number): Frame {
+  return { width, height, left: LEFT, right: width - right, top: TOP, bottom: height - BOTTOM };
+}
+
+/** A curve's name at its right end. */
+export interface Label {
+  curve: Curve;
+  text: string;
+  /** Where it stands, and where its curve ends. */
+  y: number;
+  end: number;
+}
+
+export interface CurveChart {
+  frame: Frame;
+  /** The places of the layers. */
+  xs: number[];
+  y(share: number): number;
+  /** The heights that are written beside the upright axis. */
+  ticks: number[];
+  /** The layers that are numbered; all, or every second, fifth, tenth … */
+  numbered: number[];
+  labels: Label[];
+}
+
+/** Curves, each with its name at the right end. */
+export function curveChart(lines: Lines, width: number, height: number): CurveChart {
+  const { layers, curves, top = 1 } = lines;
+  const texts = curves.map(({ name }) => name);
+  const longest = most(texts.map(({ length }) => length)) * LETTER;
+  const place = frame(width, height, Math.min(width * 0.48, LEADER + longest));
+  const xs = placesOf(layers, place);
+  const y = (share: number) => place.bottom - (share / top) * (place.bottom - place.top);
+  const ends = curves.map(({ shares }) => y(shares.at(-1) ?? 0));
+  const heights = spread(ends, PITCH, place.top, place.bottom);
+  const labels = curves.map((curve, at) => {
+    return { curve, text: texts[at], y: heights[at], end: ends[at] };
+  });
+  const ticks = lines.top === undefined ? SHARES : linearTicks(0, top, 5);
+  return { frame: place, xs, y, ticks, numbered: numbered(layers, xs), labels };
+}
+
+/** The places of layers, as far apart as their numbers are. */
+function placesOf(layers: number[], { left, right }: Frame): number[] {
+  const [first, last] = [layers[0], layers[layers.length - 1]];
+  const [start, end] = [left + 10, right - 6];
+  if (first === last) return layers.map(() => (start + end) / 2);
+  return layers.map((layer) => start + ((layer - first) / (last - first)) * (end - start));
+}
+
+/** The layers whose numbers fit beside each other. */
+function numbered(layers: number[], xs: number[]): number[] {
+  const closest = xs.slice(1).reduce((least, x, at) => Math.min(least, x - xs[at]), Infinity);
+  const step = Math.max(1, roundStep(20 / closest));
+  return layers.filter((layer) => step <= 1 || layer % step === 0);
+}
+
+/** The layer next to a place. */
+export function layerAt(xs: number[], x: number): number {
+  let best = 0;
+  xs.forEach((at, index) => {
+    if (Math.abs(at - x) < Math.abs(xs[best] - x)) best = index;
+  });
+  return best;
+}
+
+export interface PointChart {
+  frame: Frame;
+  x(norm: number): number;
+  y(weight: number): number;
+  across: number[];
+  up: number[];
+  /** The place of every point, x and y in turn. */
+  places: Float32Array;
+}
+
+/** The points of a scatter between their axes; what is nothing lies on the lower edge. */
+export function pointChart(scatter: Scatter, width: number, height: number): PointChart {
+  const { points, isLog } = scatter;
+  const place = frame(width, height, RIGHT);
+  const norms = points.map(({ norm }) => norm);
+  const weights = points.map(({ weight }) => weight);
+  const across = linearTicks(0, (most(norms) || 1) * 1.04, 5);
+  const x = along([0, (most(norms) || 1) * 1.04], [place.left, place.right]);
+  const range = isLog ? logRange(weights) : ([0, (most(weights) || 1) * 1.05] as [number, number]);
+  const up = isLog ? logTicks(...range) : linearTicks(...range, 5);
+  const scale = along(isLog ? [Math.log(range[0]), Math.log(range[1])] : range, [
+    place.bottom,
+    place.top,
+  ]);
+  const y = (weight: number) => scale(isLog ? Math.log(Math.max(weight, range[0])) : weight);
+  const places = new Float32Array(points.length * 2);
+  points.forEach(({ norm, weight }, at) => {
+    places[at * 2] = x(norm);
+    places[at * 2 + 1] = y(weight);
+  });
+  return { frame: place, x, y, across, up, places };
+}
+
+function logRange(weights: number[]): [number, number] {
+  const least = weights.reduce((low, w) => (w > 0 && w < low ? w : low), Infinity);
+  return [least / 1.3, most(weights) * 1.3];
+}
+
+function along([low, high]: [number, number], [from, to]: [number, number]) {
+  return (value: number) => from + ((value - low) / (high - low)) * (to - from);
+}
+
+/** The point nearest to a place and within reach; null where there is none. */
+export function nearest(
+  places: Float32Array,
+  { x, y, reach }: { x: number; y: number; reach: number },
+): number | null {
+  let found: number | null = null;
+  let least = reach ** 2;
+  for (let at = 0; at < places.length; at += 2) {
+    const distance = (places[at] - x) ** 2 + (places[at + 1] - y) ** 2;
+    if (distance <= least) {
+      least = distance;
+      found = at / 2;
+    }
+  }
+  return found;
+}
+
+/** Numbers beside some of the points, as many as find room; the highest come first. */
+export function tags(points: Point[], places: Float32Array, chosen: number[]): number[] {
+  const order = [...chosen].sort((a, b) => points[b].weight - points[a].weight);
+  const taken: [number, number][] = [];
+  return order.filter((at) => {
+    const [x, y] = [places[at * 2], places[at * 2 + 1]];
+    const isFree = taken.every(([left, above]) => {
+      return Math.abs(left - x) > 16 || Math.abs(above - y) > 10;
+    });
+    if (isFree) taken.push([x, y]);
+    return isFree;
+  });
+}

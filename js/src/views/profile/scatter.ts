@@ -1,0 +1,125 @@
+/** α against ‖f(x)‖ in one layer: a point for each head and key. */
+
+import { most } from "../../math/arrays";
+import { spearman } from "../../math/correlation";
+import { type Rows, rowsOf } from "../../math/rows";
+import type { Pane } from "../../state/pane";
+import type { Choice, Focus, Stream } from "../../wire/types";
+
+export interface Point {
+  head: number;
+  row: number;
+  /** ‖f(x)‖ of the key in that head. */
+  norm: number;
+  /** The mean α that it gets there. */
+  weight: number;
+}
+
+export interface Scatter {
+  stream: Stream;
+  choice: Choice;
+  layer: number;
+  heads: number[];
+  rows: Rows;
+  points: Point[];
+  /** Spearman's rank correlation over the points; null where it says nothing. */
+  correlation: number | null;
+  /** Whether α spans more than two powers of ten. */
+  isLog: boolean;
+  /** Whether a key is read only by the queries that come after it. */
+  isCausal: boolean;
+}
+
+/** What the points are made of. */
+const NEEDED = ["weight", "value-norm"];
+
+/** Why there are no points to show; null where there are. */
+export function whyNone({ tiles, stream, choice }: Pane): string | null {
+  const missing = NEEDED.filter((id) => !stream.measures.includes(id));
+  if (missing.length > 0) {
+    return (
+      `The points of α against ‖f(x)‖ need the measures weight and value-norm; ` +
+      `${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} not held here. ` +
+      "Analyse again with both among the measures, or give value_norms with the weights."
+    );
+  }
+  return tiles.isLarge(stream) && choice.heads === null
+    ? "This text is so long that heads come one by one: choose some heads to see their points."
+    : null;
+}
+
+/** The points of a pane's layer and heads, or null while their numbers are on their way. */
+export function scatterOf(pane: Pane): Scatter | null {
+  const { tiles, index, stream, layer, choice } = pane;
+  const heads = choice.heads ?? stream.heads;
+  const isCausal = stream.name === "decoder";
+  const norms = tiles.layer(index, stream, "value-norm", layer);
+  const weights = planesOf(pane, heads);
+  if (!norms || !weights) return null;
+  const rows = rowsOf(stream.keys, choice);
+  const across = stream.keys.pieces.length;
+  const points = heads.flatMap((head, at) => {
+    const means = meansOf(weights[at], across, isCausal);
+    const from = stream.heads.indexOf(head) * across;
+    return rows.pieces.map((pieces, row): Point => {
+      const norm = pieces.reduce((sum, piece) => sum + norms[from + piece], 0) / pieces.length;
+      return { head, row, norm, weight: pieces.reduce((sum, piece) => sum + means[piece], 0) };
+    });
+  });
+  const ys = points.map(({ weight }) => weight);
+  const correlation = spearman(
+    points.map(({ norm }) => norm),
+    ys,
+  );
+  return {
+    stream,
+    choice,
+    layer,
+    heads,
+    rows,
+    points,
+    correlation,
+    isLog: spans(ys) > 100,
+    isCausal,
+  };
+}
+
+/** α of each of these heads [query key]; a large layer comes head by head. */
+function planesOf({ tiles, index, stream, layer }: Pane, heads: number[]): Float32Array[] | null {
+  if (tiles.isLarge(stream)) {
+    const some = heads.map((head) => tiles.layer(index, stream, "weight", layer, head));
+    const here = some.filter((plane) => plane !== null);
+    return here.length === heads.length ? here : null;
+  }
+  const all = tiles.layer(index, stream, "weight", layer);
+  const size = stream.queries.pieces.length * stream.keys.pieces.length;
+  const at = (head: number) => stream.heads.indexOf(head) * size;
+  return all && heads.map((head) => all.subarray(at(head), at(head) + size));
+}
+
+/** The mean of each key over the queries that can see it [query key -> key]. */
+export function meansOf(weights: Float32Array, keys: number, isCausal: boolean): Float64Array {
+  const queries = keys > 0 ? weights.length / keys : 0;
+  const means = new Float64Array(keys);
+  for (let query = 0; query < queries; query++) {
+    for (let key = 0; key < keys; key++) means[key] += weights[query * keys + key];
+  }
+  return means.map((sum, key) => sum / Math.max(1, isCausal ? queries - key : queries));
+}
+
+/** The largest over the smallest that is not nothing. */
+function spans(values: number[]): number {
+  const least = values.reduce((low, value) => (value > 0 && value < low ? value : low), Infinity);
+  return least < Infinity ? most(values) / least : 1;
+}
+
+/**
+ * The row of the token in focus as one that is read from; null where it has none.
+ *
+ * In self-attention a token that receives is also one that is read from.
+ */
+export function rowIn({ stream, rows }: Scatter, focus: Focus | null): number | null {
+  if (focus === null || (focus.side === "query" && stream.name === "cross")) return null;
+  const row = rows.rowOf[focus.token] ?? -1;
+  return row < 0 ? null : row;
+}

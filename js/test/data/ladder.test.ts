@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import { action } from "../../src/app/keyboard";
+import { carriedBy, inOrder, offerOf, secondNames, vectorOf } from "../../src/data/ladder";
+import { heldAs, panesOf } from "../../src/state/pane";
+import { read } from "../../src/state/url";
+import * as plain from "../support/fixtures";
+import { header, readings, store, tall, tiles } from "../support/rungs";
+
+const offered = ({ flow, stream }: ReturnType<typeof store>) => offerOf(flow, stream);
+
+describe("the ladder", () => {
+  test("has a stop for every rung held, from the weight to the whole layer", () => {
+    expect(offered(tall()).stops.map(({ label }) => label)).toEqual([
+      "α",
+      "‖f(x)‖",
+      "‖αf(x)‖",
+      "‖Σ αf(x)‖",
+      "+ residual",
+      "+ LayerNorm",
+      "through FF",
+      "+ residual 2",
+      "whole layer",
+    ]);
+  });
+
+  test("has one stop for rungs that coincide, and says so", () => {
+    expect(
+      offered(store())
+        .stops.slice(4)
+        .map(({ label }) => label),
+    ).toEqual(["+ residual = + LayerNorm", "through FF", "+ residual 2 = whole layer"]);
+    const [flow] = header.flows;
+    expect(secondNames(flow, flow.streams[0], "attention-residual")).toEqual(["+ LayerNorm"]);
+    expect(secondNames(flow, flow.streams[0], "weight")).toEqual([]);
+  });
+
+  test("is none where a flow holds only the sum over heads: its measures stand side by side", () => {
+    const { stops, buttons } = offered(plain.store());
+    expect(stops).toEqual([]);
+    expect(buttons).toEqual(["weight", "value-norm", "weighted-norm", "attention"]);
+  });
+
+  test("leaves what reaches back, and what is neither, beside it", () => {
+    const { carried, others, stops } = offered(tall(["effective-weight", "rollout:layer"]));
+    expect(carried).toEqual(["rollout:layer"]);
+    expect(others).toEqual(["effective-weight"]);
+    expect(stops).toHaveLength(9);
+  });
+
+  test("gives the digits to the stops first", () => {
+    const chosen = tall(["effective-weight"]);
+    expect(inOrder(offered(chosen)).at(-1)).toBe("effective-weight");
+    action(chosen, "9")?.();
+    expect(chosen.choice.value.measure).toBe("layer");
+  });
+
+  test("knows which measure a rollout carries", () => {
+    expect(["rollout:layer", "decomposition"].map(carriedBy)).toEqual(["layer", null]);
+  });
+
+  test("has words for the vector of a rung, also of one that is new", () => {
+    expect(vectorOf("attention-block")).toBe("a token's vector after LayerNorm");
+    expect(vectorOf("novel")).toBe("a token's vector (novel)");
+  });
+});
+
+describe("a rung's second name", () => {
+  test("opens the rung that is held, as a measure and beside another", () => {
+    const chosen = store();
+    chosen.choose({ measure: "layer", compare: "attention-block" });
+    expect(chosen.choice.value).toMatchObject({
+      measure: "feed-forward-residual",
+      compare: "attention-residual",
+    });
+  });
+
+  test("opens it from the address too", () => {
+    const { choice, problems } = read("#measure=layer&compare=attention-block", header, {
+      ...store().choice.value,
+    });
+    expect(problems).toEqual([]);
+    expect(choice.measure).toBe("feed-forward-residual");
+    expect(choice.compare).toBe("attention-residual");
+  });
+
+  test("opens it in the other flow, which holds what the first one has under another name", () => {
+    const first = tall([], { measure: "layer", compare: "other" });
+    const both = { ...first.header, flows: [first.flow, header.flows[0]], counterparts: [{}] };
+    const [, second] = panesOf(both, first.choice.value, tiles());
+    expect(second.measure.id).toBe("feed-forward-residual");
+    expect(second.choice.measure).toBe("feed-forward-residual");
+  });
+
+  test("is no name that every object has", () => {
+    expect(heldAs(header.flows[0].streams[0], "constructor")).toBe("constructor");
+  });
+});
+
+test.each(readings)("what Python read of a rung arrives: $reading layer $layer", (expected) => {
+  const [stream] = header.flows[0].streams;
+  expect(stream.readings).toContain(expected.reading);
+  const found = tiles().layer(0, stream, expected.reading, expected.layer);
+  expect(found).toHaveLength(expected.values.length);
+  expected.values.forEach((value, at) => {
+    expect(Math.abs((found?.[at] ?? Number.NaN) - value)).toBeLessThanOrEqual(
+      0.005 * Math.abs(value) + 1e-7,
+    );
+  });
+});

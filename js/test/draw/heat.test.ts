@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { contrast, PALETTES, type Palette } from "../../src/draw/colors";
+import { heat, heatGradient, rgb } from "../../src/draw/heat";
+
+const themes: [string, Palette][] = Object.entries(PALETTES);
+
+/** How light a colour is to the eye, as OKLab has it. */
+function lightness(colour: readonly number[]): number {
+  const [red, green, blue] = colour.map((channel) => {
+    const part = channel / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  const long = Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue);
+  const medium = Math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue);
+  const short = Math.cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue);
+  return 0.2104542553 * long + 0.793617785 * medium - 0.0040720468 * short;
+}
+
+const hexOf = (colour: readonly number[]) =>
+  `#${colour.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
+
+describe.each(themes)("the heat of the %s theme", (_, palette) => {
+  const colour = heat(palette);
+
+  test("goes in even steps of lightness", () => {
+    const steps = Array.from({ length: 11 }, (_, step) => lightness(colour(step / 10)));
+    const size = (steps[10] - steps[0]) / 10;
+    for (let at = 1; at < steps.length; at++) {
+      expect(steps[at] - steps[at - 1]).toBeCloseTo(size, 2);
+    }
+  });
+
+  test("moves away from the paper", () => {
+    expect(contrast(palette.paper, hexOf(colour(0)))).toBeLessThan(1.25);
+    expect(contrast(palette.paper, hexOf(colour(1)))).toBeGreaterThan(7);
+  });
+
+  test("has a hue, and more of it the more there is", () => {
+    const blueness = [0, 0.25, 0.5].map((part) => colour(part)[2] - colour(part)[0]);
+    expect(blueness[1]).toBeGreaterThan(blueness[0] + 20);
+    expect(blueness[2]).toBeGreaterThan(blueness[1] + 20);
+  });
+
+  test("is always a colour, also beyond its ends", () => {
+    fc.assert(
+      fc.property(fc.double(), (part) => {
+        for (const channel of colour(part)) expect(channel % 1 === 0 && channel <= 255).toBe(true);
+      }),
+    );
+    expect(colour(-1)).toEqual(colour(0));
+    expect(colour(2)).toEqual(colour(1));
+  });
+
+  test("is the same in the legend", () => {
+    expect(heatGradient({ signed: false }, palette)).toContain(`rgb(${colour(1).join(" ")})`);
+  });
+});
+
+test("#rrggbb has three channels", () => {
+  expect(rgb("#01ff80")).toEqual([1, 255, 128]);
+});

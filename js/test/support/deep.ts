@@ -1,0 +1,71 @@
+/** Panes of several layers with chosen numbers, and hands that remember what they did. */
+
+import type { Pane } from "../../src/state/pane";
+import type { Hand } from "../../src/views/view";
+import type { Choice, Focus, Measure, Stream } from "../../src/wire/types";
+import { choice, labels, tilesWith } from "./fixtures";
+
+/** What else a pane may have. */
+export interface Extras {
+  changes?: Partial<Choice>;
+  stream?: Partial<Stream>;
+  measure?: Partial<Measure>;
+  layers?: number[];
+  title?: string;
+}
+
+/** A pane of weights [layer head query key], with tokens `t0 t1 …` on both sides. */
+export function deep(weights: number[][][][], extras: Extras = {}): Pane {
+  const [first] = weights;
+  const layers = extras.layers ?? weights.map((_, layer) => layer);
+  const tokens = labels("t", first[0].length);
+  const stream: Stream = {
+    name: "encoder",
+    queries: tokens,
+    keys: tokens,
+    layers,
+    heads: first.map((_, head) => head),
+    measures: ["weight"],
+    multiplied: [],
+    readings: [],
+    same: {},
+    sourceless: {},
+    ...extras.stream,
+  };
+  const measure: Measure = {
+    id: "weight",
+    label: "α",
+    axes: ["layer", "head", "query", "key"],
+    source: "",
+    meaning: "how much",
+    signed: false,
+    ...extras.measure,
+  };
+  const receipt = { ok: true, headline: "", text: "" };
+  const flow = { title: "", model: "", measures: [measure], streams: [stream], receipt };
+  const from = `0/${stream.name}/${measure.id}`;
+  const [rows, columns] = [stream.queries.pieces.length, stream.keys.pieces.length];
+  const tiles = tilesWith({
+    ...Object.fromEntries(
+      weights.map((layer, at) => [`${from}/${layers[at]}/all`, { values: layer.flat(2) }]),
+    ),
+    [`${from}/overview`]: { values: weights.flat(3), about: { rows, columns, peaks: [[1]] } },
+  });
+  const layer = extras.changes?.layer ?? layers[layers.length - 1];
+  const chosen = { ...choice, measure: measure.id, stream: stream.name, ...extras.changes, layer };
+  const title = extras.title ?? "";
+  return { index: 0, flow, stream, measure, layer, choice: chosen, tiles, title };
+}
+
+/** A hand that writes down what it was asked to do. */
+export function scribe() {
+  const told: string[] = [];
+  const spelled = (focus: Focus | null) => (focus ? `${focus.side} ${focus.token}` : "nothing");
+  const hand: Hand = {
+    hover: (focus) => void told.push(`hover ${spelled(focus)}`),
+    pin: (focus) => void told.push(`pin ${spelled(focus)}`),
+    choose: (changes) => void told.push(`choose ${JSON.stringify(changes)}`),
+    tell: () => void told.push("tell"),
+  };
+  return { hand, told };
+}

@@ -1,0 +1,122 @@
+/** What the tests share: the flow that Python wrote, and pictures with chosen numbers. */
+
+import { type Picture, pictureOf } from "../../src/data/layer";
+import { type Pane, panesOf } from "../../src/state/pane";
+import { Store } from "../../src/state/store";
+import { Tiles } from "../../src/state/tiles";
+import type { About, Choice, Flow, Header, Measure, Stream } from "../../src/wire/types";
+import contract from "./contract.json";
+
+export const header = contract.header as unknown as Header;
+export const choice = contract.choice as unknown as Choice;
+export const choices = contract.choices;
+export const numbers = contract.numbers;
+
+/** The buffer as a host may hand it over: somewhere inside a larger one. */
+export function buffer(before = 0): DataView {
+  const bytes = Uint8Array.from(atob(contract.data), (character) => character.charCodeAt(0));
+  const larger = new Uint8Array(before + bytes.length + 3).fill(255);
+  larger.set(bytes, before);
+  return new DataView(larger.buffer, before, bytes.length);
+}
+
+export function store(changes: Partial<Choice> = {}): Store {
+  return new Store(header, { ...choice, ...changes });
+}
+
+export function tiles(): Tiles {
+  return new Tiles(header.tiles, buffer());
+}
+
+/** The first pane of a choice of the contract's flow. */
+export function contractPane(changes: Partial<Choice> = {}): Pane {
+  return panesOf(header, store(changes).choice.value, tiles())[0];
+}
+
+/** The picture that a choice gives of the contract's flow. */
+export function contractPicture(changes: Partial<Choice> = {}): Picture {
+  const picture = pictureOf(contractPane(changes));
+  if (!picture) throw new Error("the contract lacks these numbers");
+  return picture;
+}
+
+/** Tiles with chosen numbers, each kept exactly. */
+export function tilesWith(given: Record<string, { values: number[]; about?: About }>): Tiles {
+  const values = Object.values(given).flatMap((tile) => tile.values);
+  const floats = Float32Array.from(values);
+  let offset = 0;
+  const places = Object.entries(given).map(([name, tile]) => {
+    const bytes = 4 * tile.values.length;
+    offset += bytes;
+    return {
+      name,
+      dtype: "float32" as const,
+      about: tile.about ?? {},
+      offset: offset - bytes,
+      bytes,
+    };
+  });
+  return new Tiles(places, new DataView(floats.buffer));
+}
+
+/** A one-layer pane of weights [head query key], with labels `k0 k1 …` and `q0 q1 …`. */
+export function pane(
+  weights: number[][][],
+  changes: Partial<Choice> = {},
+  norms: number[][] | null = null,
+): Pane {
+  const [heads, queries, keys] = [weights.length, weights[0].length, weights[0][0].length];
+  const stream: Stream = {
+    name: "encoder",
+    queries: labels("q", queries),
+    keys: labels("k", keys),
+    layers: [5],
+    heads: Array.from({ length: heads }, (_, head) => head),
+    measures: norms ? ["weight", "value-norm"] : ["weight"],
+    multiplied: [],
+    readings: [],
+    same: {},
+    sourceless: {},
+  };
+  const measure: Measure = {
+    id: "weight",
+    label: "α",
+    axes: ["layer", "head", "query", "key"],
+    source: "",
+    meaning: "how much",
+    signed: false,
+  };
+  const receipt = { ok: true, headline: "", text: "" };
+  const flow: Flow = { title: "", model: "", measures: [measure], streams: [stream], receipt };
+  const about = { peaks: [weights.map(() => 2)] };
+  const found = tilesWith({
+    "0/encoder/weight/5/all": { values: weights.flat(2) },
+    "0/encoder/value-norm/5/all": { values: norms?.flat() ?? [] },
+    "0/encoder/weight/overview": { values: [], about },
+    "0/encoder/value-norm/overview": { values: [], about },
+  });
+  const chosen = { ...choice, measure: "weight", layer: 5, ...changes };
+  return { index: 0, flow, stream, measure, layer: 5, choice: chosen, tiles: found, title: "" };
+}
+
+/** The picture of such a pane. */
+export function picture(
+  weights: number[][][],
+  scale: Choice["normalize"] = "layer",
+  norms: number[][] | null = null,
+): Picture {
+  return pictureOf(pane(weights, { normalize: scale }, norms)) as Picture;
+}
+
+/** Tokens that are only numbered, each a word of its own. */
+export function labels(prefix: string, count: number): Stream["keys"] {
+  const pieces = Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+  return {
+    pieces,
+    ids: pieces.map(() => -1),
+    special: pieces.map(() => false),
+    words: pieces.map((_, index) => index),
+    categories: pieces.map(() => "other"),
+    spellings: pieces,
+  };
+}

@@ -1,0 +1,40 @@
+/** Flows with the ladder: the one that Python wrote, and one that holds every rung and more. */
+
+import { Store } from "../../src/state/store";
+import { Tiles } from "../../src/state/tiles";
+import type { Choice, Flow, Header, Measure, Stream } from "../../src/wire/types";
+import contract from "./contract.json";
+import { choice } from "./fixtures";
+
+export const { readings } = contract.ladder;
+export const header = contract.ladder.header as unknown as Header;
+
+export function tiles(): Tiles {
+  const bytes = Uint8Array.from(atob(contract.ladder.data), (character) => character.charCodeAt(0));
+  return new Tiles(header.tiles, new DataView(bytes.buffer));
+}
+
+/** A store of the pre-norm flow that Python wrote. */
+export function store(changes: Partial<Choice> = {}): Store {
+  const found = new Store(header, { ...choice, stream: "encoder", layer: 0, ...changes });
+  found.choose({});
+  return found;
+}
+
+const CARRIED = ["rollout:weight", "rollout:layer", "decomposition"];
+
+/** The same flow with nothing coinciding, and with such further measures. */
+export function tall(more: string[] = CARRIED, changes: Partial<Choice> = {}): Store {
+  const [flow] = header.flows;
+  const [stream] = flow.streams;
+  const extra: Measure[] = more.map((id) => {
+    const axes: Measure["axes"] = ["layer", "query", "key"];
+    return { id, label: `the ${id}`, axes, source: "", meaning: "much", signed: false };
+  });
+  const order = [...stream.measures.slice(0, 5), "attention-block", "feed-forward"];
+  const held = [...order, "feed-forward-residual", "layer", ...more];
+  const full: Stream = { ...stream, measures: held, same: {} };
+  const taller: Flow = { ...flow, measures: [...flow.measures, ...extra], streams: [full] };
+  const made = { ...header, flows: [taller] };
+  return new Store(made, { ...choice, stream: "encoder", layer: 0, ...changes });
+}

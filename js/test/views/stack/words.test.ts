@@ -1,0 +1,314 @@
+import { describe, expect, test } from "vitest";
+import {
+  aboutLayer,
+  type Depth,
+  depthOf,
+  headsAdded,
+  isCarried,
+  wayOf,
+} from "../../../src/data/stack";
+import { linksOf } from "../../../src/math/trace";
+import type { Pane } from "../../../src/state/pane";
+import { makeupOf, type Row, rowAt } from "../../../src/views/stack/makeup";
+import { caveats, describeMakeup, madeLegend } from "../../../src/views/stack/words";
+import { deep, type Extras } from "../../support/deep";
+import { labels, tilesWith } from "../../support/fixtures";
+
+/** Two layers of three tokens, one head. */
+const TWO = [
+  [
+    [
+      [1, 0, 0],
+      [0.5, 0.5, 0],
+      [0.2, 0.2, 0.6],
+    ],
+  ],
+  [
+    [
+      [0, 1, 0],
+      [0, 0, 1],
+      [0.5, 0, 0.5],
+    ],
+  ],
+];
+
+const CROSS: Extras = {
+  stream: { name: "cross", queries: labels("q", 2), keys: labels("k", 3) },
+};
+
+const PAST = "through attention alone; what the residual stream carries past attention";
+
+function gathered(pane: Pane): Depth {
+  const depth = depthOf(pane);
+  if (!depth) throw new Error("the numbers are not here");
+  return depth;
+}
+
+const query = (row: number): Row => ({ side: "query", row });
+const key = (row: number): Row => ({ side: "key", row });
+
+describe("the layers of a pane", () => {
+  test("are divided, with the chosen heads added up", () => {
+    const heads = [
+      [
+        [1, 0],
+        [0, 1],
+      ],
+      [
+        [0, 1],
+        [0, 1],
+      ],
+    ];
+    const all = gathered(deep([heads]));
+    expect([...all.divisions[0]]).toEqual([0.5, 0.5, 0, 1]);
+    expect(all.heads).toBe("all 2 heads added up");
+    const one = gathered(deep([heads], { changes: { heads: [1] } }));
+    expect([...one.divisions[0]]).toEqual([0, 1, 0, 1]);
+    expect([one.heads, one.head]).toEqual(["head 1", 1]);
+  });
+
+  test("are all asked for before any is missed", () => {
+    const asked: string[] = [];
+    const pane = deep(TWO);
+    const tiles = tilesWith({});
+    tiles.layer = (_flow, _stream, _measure, layer, heads) => {
+      asked.push(`${layer} ${heads}`);
+      return null;
+    };
+    expect(depthOf({ ...pane, tiles })).toBeNull();
+    expect(asked).toEqual(["0 sum", "1 sum"]);
+  });
+
+  test("are named by their heads", () => {
+    const many = Array.from({ length: 6 }, () => [[1]]);
+    const named = (heads: number[] | null) => headsAdded(deep([many], { changes: { heads } }));
+    expect(named([1, 4])).toBe("heads 1, 4 added up");
+    expect(named([0, 1, 2, 3, 4])).toBe("5 of 6 heads added up");
+    const plain = deep([[[[1]]]], { measure: { axes: ["layer", "query", "key"] } });
+    expect(headsAdded(plain)).toBe("all heads together");
+  });
+});
+
+describe("the way through the layers", () => {
+  const way = (extras: Extras) => {
+    const { stream, measure } = deep(TWO, extras);
+    return wayOf(stream, measure);
+  };
+
+  test("is a trace, except for another text, and for what reaches back already", () => {
+    expect(way({})).toBe("traced");
+    expect(way(CROSS)).toBe("apart");
+    expect(way({ stream: { name: "cross" } })).toBe("apart");
+    expect(way({ measure: { id: "rollout:attention-block" } })).toBe("carried");
+    expect(way({ ...CROSS, measure: { id: "decomposition" } })).toBe("apart");
+    expect(way({ measure: { axes: ["layer", "head", "key"] } })).toBe("nothing");
+  });
+
+  test.each([
+    ["rollout:weight", true],
+    ["decomposition", true],
+    ["hidden-attribution", true],
+    ["head-attribution", true],
+    ["head-attribution-local", false],
+    ["attention-residual", false],
+  ])("%s reaches back by itself: %s", (id, carried) => {
+    expect(isCarried(id)).toBe(carried);
+  });
+
+  test("starts at the chosen layer for a token that takes, else at the last", () => {
+    const pane = deep(TWO, { changes: { layer: 0 } });
+    expect(aboutLayer(pane, "traced", { side: "query", token: 0 })).toBe(0);
+    expect(aboutLayer(pane, "traced", null)).toBe(1);
+    expect(aboutLayer(pane, "traced", { side: "key", token: 0 })).toBe(1);
+    expect(aboutLayer(pane, "carried", null)).toBe(1);
+    expect(aboutLayer(pane, "apart", null)).toBe(0);
+    const compared = deep(TWO, { changes: { layer: 0, compare: 1 } });
+    expect(aboutLayer(compared, "traced", null)).toBe(0);
+  });
+});
+
+describe("the sentence", () => {
+  test("says what a token is made of, through attention alone", () => {
+    const { sentence, caption, columns, rows } = describeMakeup(
+      makeupOf(gathered(deep(TWO)), query(2), 1),
+    );
+    expect(sentence).toBe(
+      "α, head 0: ‘t2’ after layer 1 is made of 60% ‘t0’, 30% ‘t2’, 10% ‘t1’ of the first " +
+        `layer's tokens (${PAST} is not in this measure).`,
+    );
+    expect(caption).toBe("α: what ‘t2’ (2) is made of after layer 1");
+    expect(columns).toEqual(["#", "made of", "share"]);
+    expect(rows).toEqual([
+      ["0", "t0", "60%"],
+      ["2", "t2", "30%"],
+      ["1", "t1", "10%"],
+    ]);
+  });
+
+  test("starts after the layer it names", () => {
+    const { sentence } = describeMakeup(makeupOf(gathered(deep(TWO)), query(2), 0));
+    expect(sentence).toContain("‘t2’ after layer 0 is made of 60% ‘t2’, 20% ‘t0’, 20% ‘t1’");
+  });
+
+  test("says it of all tokens alike", () => {
+    const { sentence } = describeMakeup(makeupOf(gathered(deep(TWO)), null, 1));
+    expect(sentence).toContain("all tokens together after layer 1 are made of 43% ‘t0’, 30% ‘t2’");
+  });
+
+  test("says what is made of a token", () => {
+    const { sentence, columns, rows } = describeMakeup(makeupOf(gathered(deep(TWO)), key(0), 1));
+    expect(sentence).toContain("‘t0’ makes up 60% of ‘t2’, 50% of ‘t0’, 20% of ‘t1’ after layer 1");
+    expect(columns).toEqual(["#", "found in", "of it"]);
+    expect(rows).toHaveLength(3);
+  });
+
+  test("says what went to hidden tokens, of all that there was", () => {
+    const tokens = { ...labels("t", 3), special: [true, false, false] };
+    const pane = deep(TWO, {
+      stream: { queries: tokens, keys: tokens },
+      changes: { special: "hidden" },
+    });
+    const depth = gathered(pane);
+    const { sentence, rows } = describeMakeup(
+      makeupOf(depth, rowAt(depth, { side: "query", token: 2 }), 1),
+    );
+    expect(sentence).toContain("is made of 30% ‘t2’, 10% ‘t1’");
+    expect(sentence).toContain("(60% went to hidden special tokens; through attention alone");
+    expect(rows.at(-1)).toEqual(["", "hidden special tokens", "60%"]);
+    expect(rowAt(depth, { side: "query", token: 0 })).toBeNull();
+  });
+
+  test("says where a mass rests that nothing takes further", () => {
+    const stuck = deep([
+      [
+        [
+          [0, 0],
+          [0, 1],
+        ],
+      ],
+      [
+        [
+          [1, 0],
+          [0.5, 0.5],
+        ],
+      ],
+    ]);
+    const { sentence } = describeMakeup(makeupOf(gathered(stuck), query(1), 1));
+    expect(sentence).toContain("(50% rests with tokens that take nothing;");
+    expect(describeMakeup(makeupOf(gathered(stuck), query(0), 1)).sentence).toContain(
+      "is made of nothing that is shown",
+    );
+  });
+
+  test("names the first layer that is held, and those that are not", () => {
+    const depth = gathered(deep(TWO, { layers: [2, 5] }));
+    const { sentence } = describeMakeup(makeupOf(depth, query(2), 5));
+    expect(sentence).toContain("of the tokens before layer 2, the first that is held");
+    expect(sentence).toContain("not held, and left out of the trace: layer 3, 4)");
+  });
+
+  test("says of another text what a token takes in one layer, and that nothing is traced", () => {
+    const cross = gathered(
+      deep(
+        [
+          [
+            [
+              [0.5, 0.3, 0.2],
+              [0, 0, 1],
+            ],
+          ],
+        ],
+        CROSS,
+      ),
+    );
+    const takes = describeMakeup(makeupOf(cross, query(0), 0));
+    expect(takes.sentence).toBe(
+      "α, head 0: ‘q0’ in layer 0 takes 50% from ‘k0’, 30% from ‘k1’, 20% from ‘k2’ " +
+        "(each layer for itself: the keys are another text, so nothing is traced).",
+    );
+    expect(takes.columns).toEqual(["#", "read from", "share"]);
+    const gives = describeMakeup(makeupOf(cross, key(2), 0));
+    expect(gives.sentence).toContain("‘k2’ gives 100% of ‘q1’, 20% of ‘q0’ in layer 0");
+    const all = describeMakeup(makeupOf(cross, null, 0));
+    expect(all.sentence).toContain("all tokens together in layer 0 take 60% from ‘k2’");
+  });
+
+  test("says that a norm has nothing to trace", () => {
+    const norm = gathered(
+      deep(TWO, { measure: { label: "‖f(x)‖", axes: ["layer", "head", "key"] } }),
+    );
+    const { sentence, rows } = describeMakeup(makeupOf(norm, null, 1));
+    expect(sentence).toBe(
+      "‖f(x)‖ has no query: no token takes anything, so there is nothing to trace.",
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe("the remark about what passes attention by", () => {
+  const told = (id: string) => caveats(gathered(deep(TWO, { measure: { id } }))).join("; ");
+
+  test.each(["weight", "weighted-norm", "effective-weight", "attention", "head-attribution-local"])(
+    "stands beside %s",
+    (id) => {
+      expect(told(id)).toContain(PAST);
+    },
+  );
+
+  test.each(["attention-residual", "attention-block", "feed-forward-residual", "layer"])(
+    "is not needed for %s",
+    (id) => {
+      expect(told(id)).toBe("");
+    },
+  );
+
+  test("is another one for the feed-forward, and for what reaches back by itself", () => {
+    expect(told("feed-forward")).toContain("past the feed-forward");
+    expect(told("rollout:layer")).toBe("α itself reaches back to the input, so no layer is traced");
+  });
+});
+
+describe("the legend", () => {
+  const lines = (pane: Pane, share = 0.95) => {
+    const makeup = makeupOf(gathered(pane), query(2), 1);
+    const enough = { share, limit: 99, least: pane.choice.threshold };
+    return madeLegend(makeup, makeup.trace && linksOf(makeup.trace, 3, enough), 0.2);
+  };
+
+  test("says how the whole is divided, what a width stands for and how much is shown", () => {
+    expect(lines(deep(TWO), 0.5)).toEqual([
+      "each token's whole divided in proportion to α (head 0)",
+      "columns: the first layer's tokens, then the tokens after each layer",
+      "as wide as 20% of ‘t2’",
+      "the strongest 2 ribbons: 50% of the mass shown",
+    ]);
+    expect(lines(deep(TWO), 1)).toContain("all of the mass shown, in 6 ribbons");
+  });
+
+  test("restates the share when a threshold leaves links out", () => {
+    const told = lines(deep(TWO, { changes: { threshold: 0.5 } }), 1);
+    expect(told).toContain("no link below 25% is drawn");
+    expect(told).toContain("the strongest 4 ribbons: 90% of the mass shown, least 80% in layer 0");
+  });
+
+  test("says what the longest bar is where each layer is for itself", () => {
+    const cross = gathered(
+      deep(
+        [
+          [
+            [
+              [0.5, 0.3, 0.2],
+              [0, 0, 1],
+            ],
+          ],
+        ],
+        CROSS,
+      ),
+    );
+    expect(madeLegend(makeupOf(cross, query(0), 0), null, 0.5)).toEqual([
+      "each token's whole divided in proportion to α (head 0)",
+      "one column: layer 0",
+      "longest bar: 50% of ‘q0’",
+    ]);
+  });
+});

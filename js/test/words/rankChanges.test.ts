@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { usual } from "../../src/app/settings";
+import { codeOf, literal } from "../../src/state/pythonCode";
+import { changes, moves, ordinal, places } from "../../src/words/rankChanges";
+import { store } from "../support/fixtures";
+
+const standing = (values: number[]) => ({ labels: values.map((_, at) => `t${at}`), values });
+
+describe("who rises and who falls", () => {
+  test("places are counted from the greatest, equals in their order", () => {
+    expect(places([0.1, 0.7, 0.1, 0.2])).toEqual([3, 1, 4, 2]);
+  });
+
+  test("the widest moves are named first, with both places", () => {
+    const before = standing([9, 8, 7, 6, 5, 4, 3, 2]);
+    const after = standing([1, 8, 7, 6, 5, 4, 3, 2]);
+    expect(changes(["α", "‖αf(x)‖"], before, after)).toMatch(
+      /^From α to ‖αf\(x\)‖: ‘t0’ falls from 1st to 8th, ‘t1’ rises from 2nd to 1st,/,
+    );
+  });
+
+  test("moves among the last are not worth a word", () => {
+    const before = standing([9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    const after = standing([9, 8, 7, 6, 5, 4, 3, 1, 2]);
+    expect(moves(before, after)).toEqual([]);
+    expect(changes(["α", "f"], before, after)).toContain("none of the first 5 changes its place");
+  });
+
+  test("different texts have no places in common", () => {
+    expect(changes(["a", "b"], standing([1]), standing([1, 2]))).toBe("");
+  });
+
+  test.each([
+    [1, "1st"],
+    [2, "2nd"],
+    [3, "3rd"],
+    [4, "4th"],
+    [11, "11th"],
+    [12, "12th"],
+    [13, "13th"],
+    [21, "21st"],
+    [112, "112th"],
+  ])("%i is %s", (place, said) => {
+    expect(ordinal(place)).toBe(said);
+  });
+});
+
+describe("the view as code", () => {
+  test("names only what differs from the usual, as Python writes it", () => {
+    const chosen = store({
+      heads: [1, 3],
+      words: true,
+      compare: "weight",
+      threshold: 0.25,
+      colour: "rank",
+    });
+    expect(codeOf(chosen.choice.value, usual(chosen))).toBe(
+      'flow.widget(compare="weight", heads=[1, 3], words=True, threshold=0.25, colour="rank")',
+    );
+    expect(codeOf(store().choice.value, usual(store()))).toBe("flow.widget()");
+  });
+
+  test("leaves the name of another flow to the reader", () => {
+    const { choice } = store();
+    const { value } = choice;
+    expect(codeOf({ ...value, compare: "other" }, value)).toBe("flow.widget(compare=other)");
+  });
+
+  test("None, strings with quotes and lists", () => {
+    expect([null, 'a"b', [1, null], false].map(literal)).toEqual([
+      "None",
+      '"a\\"b"',
+      "[1, None]",
+      "False",
+    ]);
+  });
+
+  test("the usual choice is the one Python makes", () => {
+    expect(usual(store())).toEqual(store().choice.value);
+  });
+});

@@ -1,6 +1,0 @@
-"""One forward pass, listened to at every attention; everything put back afterwards."""
-
-from normviz.capture.layers import Taped
-from normviz.capture.listener import Heard, capture
-
-__all__ = ["Heard", "Taped", "capture"]

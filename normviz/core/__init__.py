@@ -1,0 +1,1 @@
+"""core: say what it is for."""

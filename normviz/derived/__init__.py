@@ -1,0 +1,1 @@
+"""derived: say what it is for."""

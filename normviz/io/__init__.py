@@ -1,0 +1,1 @@
+"""io: say what it is for."""

@@ -1,0 +1,1 @@
+"""model: say what it is for."""

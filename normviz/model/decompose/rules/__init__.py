@@ -1,0 +1,1 @@
+"""rules: say what it is for."""

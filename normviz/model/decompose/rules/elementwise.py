@@ -1,0 +1,52 @@
+"""Rules for functions of numbers one by one: activations, powers, gates."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - its usual name
+from torch import Tensor
+
+from normviz.model.decompose.rules.table import carried, expression, rule
+from normviz.model.decompose.tape import Elementwise, Record
+
+FUNCTIONS: dict[str, Callable[..., Tensor]] = {
+    "gelu": F.gelu, "silu": F.silu, "relu": F.relu, "relu6": F.relu6, "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid, "softplus": F.softplus, "mish": F.mish, "elu": F.elu,
+    "leaky_relu": F.leaky_relu, "hardswish": F.hardswish, "hardtanh": F.hardtanh,
+    "hardsigmoid": F.hardsigmoid, "selu": F.selu, "celu": F.celu, "log_sigmoid": F.logsigmoid,
+    "exp": torch.exp, "log": torch.log, "erf": torch.erf, "abs": torch.abs, "sqrt": torch.sqrt,
+    "rsqrt": torch.rsqrt, "reciprocal": torch.reciprocal, "sin": torch.sin, "cos": torch.cos,
+    "log1p": torch.log1p, "expm1": torch.expm1, "maximum": torch.maximum, "minimum": torch.minimum,
+    "rdiv": lambda x, number: number / x, "rpow": lambda x, number: number**x,
+}  # fmt: skip
+"""Every function that takes numbers one by one, under the names that models call it by."""
+
+
+def _entered(name: str) -> None:
+    @rule(name)
+    def elementwise(total: Tensor, *args: Any, **options: Any) -> Record:
+        """F(x): integrated gradients from the origin to x, which add up exactly."""
+        options.pop("inplace", None)
+        return expression(total, FUNCTIONS[name], args, options)
+
+
+for _name in FUNCTIONS:
+    _entered(_name)
+
+
+@rule("pow", "square")
+def power(total: Tensor, x: Record, exponent: Any = 2) -> Record:
+    """A power; squares are remembered as such, because norms take their mean."""
+    found = expression(total, torch.pow, (x, exponent), {})
+    if isinstance(found, Elementwise):
+        found.square = not isinstance(exponent, Tensor) and exponent == 2  # noqa: PLR2004
+    return found
+
+
+@rule("clamp", "clip", "clamp_min", "clamp_max")
+def clamp(total: Tensor, x: Record, *args: Any, **options: Any) -> Record:
+    """A bound that touches no number changes no part."""
+    if not isinstance(x, Elementwise) and torch.equal(total, x.total):
+        return carried(total, x)
+    return expression(total, torch.clamp, (x, *args), options)

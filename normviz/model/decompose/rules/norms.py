@@ -1,0 +1,85 @@
+"""Rules for norms: the total's statistics, then linear."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from normviz.model.decompose.rules.table import Unruly, made, rule
+from normviz.model.decompose.tape import Elementwise, Record, remains_own
+from normviz.model.decompose.vectors import Mixed
+from normviz.model.types import at_least_single
+
+
+@rule("layer_norm")
+def layer_norm(  # noqa: PLR0917 - as torch takes them
+    total: Tensor,
+    x: Record,
+    shape: Any,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Record:
+    """Each part is centred by its own mean; all share the deviation of the total."""
+    if len(shape) != 1:
+        raise Unruly("it normalises over several axes")
+    deviation = (at_least_single(x.total).var(dim=-1, keepdim=True, correction=0) + eps).sqrt()
+    return _normed(total, x, deviation, weight, bias, centred=True)
+
+
+@rule("rms_norm")
+def rms_norm(
+    total: Tensor, x: Record, shape: Any, weight: Tensor | None = None, eps: float | None = None
+) -> Record:
+    """Each part is divided by the size of the total."""
+    if len(shape) != 1:
+        raise Unruly("it normalises over several axes")
+    small = torch.finfo(x.total.dtype).eps if eps is None else eps
+    size = (at_least_single(x.total).square().mean(dim=-1, keepdim=True) + small).sqrt()
+    return _normed(total, x, size, weight, None, centred=False)
+
+
+def _normed(
+    total: Tensor,
+    x: Record,
+    size: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    *,
+    centred: bool,
+) -> Record:
+    gain = 1.0 if weight is None else at_least_single(weight)
+
+    def vectors(part: Tensor) -> Tensor:
+        # The difference is fresh memory, and may be scaled where it lies.
+        return (part - part.mean(dim=-1, keepdim=True)).mul_(gain) if centred else part * gain
+
+    def mixed(given: Mixed) -> Mixed | None:
+        return given.mapped(vectors).scaled(1 / size.reshape(-1)) if x.flat else None
+
+    return made(
+        total, (x,), lambda part: vectors(part) / size, constant=bias, mixed=mixed, kind="diagonal"
+    )
+
+
+@rule("mean")
+def mean(total: Tensor, x: Record, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:  # noqa: FBT001, FBT002
+    """The mean over features is linear; the mean of squares is a statistic, read from the total."""
+    dims = [dim] if isinstance(dim, int) else list(dim or ())
+    if [d % x.total.ndim - x.total.ndim for d in dims] != [-1] or x.axis == -1:
+        raise Unruly("it is not a mean over the features")
+    if isinstance(x, Elementwise):
+        if not x.square:
+            raise Unruly("it is the mean of something that is not linear")
+        return total
+    axis = x.axis if keepdim else x.axis + 1
+    apply = lambda part: part.mean(dim=-1, keepdim=keepdim)  # noqa: E731
+    return made(total, (x,), apply, axis=axis, name="mean")
+
+
+@rule("var", "std", "norm", "vector_norm", "linalg_vector_norm")
+def statistic(total: Tensor, x: Record, *_: Any, **__: Any) -> Any:
+    """A statistic of a vector is read from the total; of a token's own, it is its own."""
+    if remains_own(x):
+        return made(total, (x,), lambda part: part, axis=x.axis + x.total.ndim - total.ndim)
+    return total

@@ -1,0 +1,49 @@
+"""Measures for which a model is run again: by gradients, and by taking tokens' values away."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import nn
+
+from normviz.core.catalog import ATTRIBUTIONS, ZEROINGS
+from normviz.model.capture.recording import Recorded, borrowed, recorded
+from normviz.model.measures.gradients.attribution import attributed
+from normviz.model.measures.gradients.jacobian_norms import Slope
+from normviz.model.measures.reducer import Measured, Reducer
+from normviz.model.measures.value_zeroing import zeroed
+
+
+def rerun(
+    model: nn.Module, inputs: Mapping[str, Any], reducer: Reducer, slope: Slope
+) -> tuple[str, ...]:
+    """Add to what a pass gave whatever needs the model's layers to be called again.
+
+    Says how it was done, for the receipt.
+    """
+    by_gradient = [name for name in ATTRIBUTIONS if name in reducer.measures]
+    by_zeroing = [name for name in ZEROINGS if name in reducer.measures]
+    if not (by_gradient or by_zeroing):
+        return ()
+    found = recorded(model, inputs, keep=bool(by_zeroing))
+    kept = zip(found.attentions, reducer.results, strict=True)
+    wanted = [where for where, one in kept if isinstance(one, Measured)]
+    with borrowed(model):
+        if by_gradient:
+            reducer.attributed(attributed(found, by_gradient, slope, wanted))
+        if by_zeroing:
+            normalised = slope.rows == "normalised"
+            maps = zeroed(found, by_zeroing, wanted, normalised=normalised, memory=slope.memory)
+            reducer.added(maps)
+    return _said(found, slope) if by_gradient else ()
+
+
+def _said(found: Recorded, slope: Slope) -> tuple[str, ...]:
+    """How derivatives were taken."""
+    missing = slope.origin == "before-norm" and set(found.sides) - found.norms.keys()
+    where = "what the norm of the embeddings is given"
+    if slope.origin == "after-norm" or missing:
+        where = "what enters the first layer"
+    where += " (there is no norm before it)" if missing else ""
+    return (
+        f"attribution: {slope.norm.capitalize()} norm of derivatives by {where}, rows {slope.rows}",
+    )

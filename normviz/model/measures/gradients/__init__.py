@@ -1,0 +1,1 @@
+"""gradients: say what it is for."""

@@ -1,0 +1,1 @@
+"""ladder: say what it is for."""

@@ -1,0 +1,1 @@
+"""identifiability: say what it is for."""

@@ -1,0 +1,1 @@
+"""word_alignment: say what it is for."""

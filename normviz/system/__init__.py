@@ -1,0 +1,1 @@
+"""system: say what it is for."""

@@ -1,0 +1,1 @@
+"""view: say what it is for."""

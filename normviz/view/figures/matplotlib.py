@@ -1,0 +1,91 @@
+"""A drawing on matplotlib axes, for those who compose figures; and as PNG."""
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from normviz.system.optional import needed
+from normviz.view.figures import Size
+from normviz.view.figures.marks import Box, Curve, Drawing, Field, Mark, Text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ACROSS = {"start": "left", "end": "right"}
+INCH = 2.54
+
+
+def plot(drawing: Drawing, ax: "Axes | None" = None, *, width_cm: Size) -> "Axes":
+    """Draw on these axes, or on new ones in a figure of this width."""
+    with needed("matplotlib", extra="figures"):
+        from matplotlib.figure import Figure
+
+    if ax is None:
+        size = (width_cm / INCH, width_cm / INCH * drawing.height / drawing.width)
+        figure = Figure(figsize=size, facecolor=drawing.palette.paper)
+        ax = figure.add_axes((0, 0, 1, 1))
+    ax.set_xlim(0, drawing.width)
+    ax.set_ylim(drawing.height, 0)
+    ax.set_aspect("equal")
+    ax.axis("off")
+    points = _points_per_pixel(ax, drawing)
+    for mark in drawing.marks:
+        _put(ax, mark, points)
+    return ax
+
+
+def _points_per_pixel(ax: "Axes", drawing: Drawing) -> Size:
+    """How many points of paper one pixel of the drawing is, as the axes are now."""
+    figure = ax.get_figure(root=True)
+    if figure is None:
+        return 1.0
+    place = ax.get_position()
+    wide, tall = figure.get_size_inches()
+    across = place.width * wide / drawing.width
+    return float(min(across, place.height * tall / drawing.height) * 72)
+
+
+def _put(ax: "Axes", mark: Mark, points: Size) -> None:
+    from matplotlib.patches import PathPatch, Rectangle
+    from matplotlib.path import Path
+
+    match mark:
+        case Text():
+            ax.text(
+                mark.x, mark.y, _shown(mark.text), fontsize=mark.size * points, color=mark.colour,
+                ha=ACROSS[mark.anchor], va="baseline", alpha=mark.opacity,
+                fontweight="bold" if mark.bold else "normal",
+                rotation=90 if mark.turned else 0, rotation_mode="anchor", parse_math=False,
+            )  # fmt: skip
+        case Curve(points=(x, y, to_x, to_y)):
+            bend = (x + to_x) / 2
+            corners = [(x, y), (bend, y), (bend, to_y), (to_x, to_y)]
+            codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
+            style: dict[str, Any] = {"fill": False, "capstyle": "butt", "antialiased": True}
+            width = mark.width * points
+            path = Path(corners, codes)
+            ax.add_patch(
+                PathPatch(path, edgecolor=mark.colour, lw=width, alpha=mark.opacity, **style)
+            )
+        case Box():
+            size = (mark.width, mark.height)
+            ax.add_patch(
+                Rectangle((mark.x, mark.y), *size, color=mark.colour, alpha=mark.opacity, lw=0)
+            )
+        case Field():
+            across, down = (mark.x, mark.x + mark.width), (mark.y + mark.height, mark.y)
+            ax.imshow(mark.cells, extent=(*across, *down), interpolation="nearest", aspect="auto")
+            ax.set_aspect("equal")
+
+
+def _shown(text: str) -> str:
+    """A line that every font and file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
+
+
+def png(drawing: Drawing, *, width_cm: Size, dpi: Size) -> bytes:
+    """The drawing as a PNG of so many dots per inch."""
+    figure = plot(drawing, width_cm=width_cm).get_figure(root=True)
+    target = BytesIO()
+    if figure is not None:
+        figure.savefig(target, format="png", dpi=dpi, metadata={"Software": "normviz"})
+    return target.getvalue()

@@ -1,0 +1,211 @@
+"""Word links from cross-attention, by the protocol of Kobayashi et al. 2020."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cross_attention import LAYERS, SOURCE, TARGET, translation
+from flows import two_streams
+from hypothesis import given
+from hypothesis import strategies as st
+
+import normviz
+from normviz.alignment.align import grouped
+from normviz.alignment.words import numbered, regrouped
+from normviz.core.flow import Flow
+from normviz.core.tokens import Tokens
+from normviz.errors import BadInput, NormvizError, UnknownName
+
+
+def by_hand(matrix, setting):
+    """The links of one matrix [query key], word by word, as the paper's protocol says it."""
+    rows = {"the": [1], "cats": [2, 3], "sleep": [4]}
+    columns = {"los": [0], "gatos": [1, 2], "duermen": [3], "</s>": [4]}
+    back = 0 if setting == "input" else 1
+    links = set()
+    for t, places in enumerate(rows.values()):
+        totals = [
+            np.mean([sum(matrix[row - back][key] for key in keys) for row in places])
+            for keys in columns.values()
+        ]
+        if (best := int(np.argmax(totals))) < 3:
+            links.add((best, t))
+    return links
+
+
+CHOICES = [
+    ("weight", None, lambda s, layer: s.at("weight", layer).mean(axis=0)),
+    ("weight", 2, lambda s, layer: s.at("weight", layer)[2]),
+    ("weight", [0, 2], lambda s, layer: s.at("weight", layer)[[0, 2]].mean(axis=0)),
+    ("weighted-norm", None, lambda s, layer: s.at("attention", layer)),
+    ("attention", None, lambda s, layer: s.at("attention", layer)),
+    ("weighted-norm", 1, lambda s, layer: s.at("weighted-norm", layer)[1]),
+    ("weighted-norm", [1, 2], lambda s, layer: s.at("weighted-norm", layer)[1:].sum(axis=0)),
+]
+
+
+@pytest.mark.parametrize("setting", ["input", "output"])
+@pytest.mark.parametrize(("measure", "heads", "matrix"), CHOICES)
+def test_links_are_those_of_the_protocol_written_out(measure, heads, matrix, setting):
+    for seed in range(20):
+        flow = translation(seed)
+        for layer in LAYERS:
+            found = normviz.align(flow, measure, layer=layer, heads=heads, setting=setting)
+            assert found.links == by_hand(matrix(flow.cross, layer), setting)
+
+
+def test_without_a_layer_all_layers_are_averaged():
+    flow = translation(3)
+    mean = flow.cross["attention"].mean(axis=0)
+    assert normviz.align(flow).links == by_hand(mean, "input")
+
+
+def test_most_on_the_end_of_the_sentence_means_no_link():
+    norms = np.ones((2, 5, 5)) / 10
+    norms[:, :, 4] = 1
+    found = normviz.align(translation(attention=norms))
+    assert (found.links, str(found)) == (frozenset(), "")
+    assert found.none == pytest.approx(1 / 1.4)
+
+
+def test_two_special_tokens_do_not_outvote_a_word_together():
+    keys = replace(SOURCE, special=(False, False, False, True, True))
+    row = [0.0, 0.2, 0.3, 0.4, 0.4]
+    found = normviz.align(translation(keys=keys, attention=np.tile(row, (2, 5, 1))), layer=0)
+    assert found.links == {(1, 0), (1, 1), (1, 2)}
+    assert found.none == pytest.approx(0.8 / 1.3)
+
+
+def test_a_word_that_takes_nothing_gets_no_link():
+    assert not normviz.align(translation(attention=np.zeros((2, 5, 5)))).links
+
+
+def test_soft_shares_and_what_goes_nowhere_make_one():
+    found = normviz.align(translation(), "weight", layer=1)
+    assert found.soft.shape == (3, 3)
+    assert found.soft.sum(axis=1) + found.none == pytest.approx(1)
+    table = found.to_dataframe()
+    assert table.linked.sum() == len(found)
+    assert table.share.sum() == pytest.approx(found.soft.sum())
+
+
+def test_an_alignment_reads_in_words_and_as_a_line():
+    norms = np.zeros((2, 5, 5))
+    norms[:, [1, 2, 3, 4], [0, 1, 2, 3]] = 1
+    found = normviz.align(translation(attention=norms), layer=0)
+    assert str(found) == "0-0 1-1 2-2"
+    assert list(found) == [(0, 0), (1, 1), (2, 2)]
+    assert "gatos–cats" in repr(found)
+    assert "attention" not in repr(found)
+
+
+def test_read_from_the_other_side_links_are_turned_and_shares_are_shares_again():
+    found = normviz.align(translation(1), "weight", layer=0)
+    turned = found.swapped()
+    assert turned.links == {(t, s) for s, t in found.links}
+    assert turned.source == found.target
+    assert turned.soft.sum(axis=1) == pytest.approx(1)
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def test_words_that_somebody_else_cut_are_matched_by_their_characters():
+    pieces = Tokens.plain(["don", "'", "t", "GO", "!"])
+    assert numbered(regrouped(pieces, "don't go !")) == (0, 0, 0, 1, 2)
+    assert regrouped(pieces, ["don", "'t", "go!"]).words == (0, 1, 1, 2, 2)
+
+
+def test_a_prefix_is_no_word_to_link_even_where_the_text_repeats_it():
+    pieces = Tokens.plain(["to", "German", ":", "to", "be", "German"])
+    found = regrouped(pieces, "to be German", prefix="to German :")
+    assert numbered(found) == (None, None, None, 0, 1, 2)
+    assert found.special == (True, True, True, False, False, False)
+
+
+def test_a_token_that_shares_no_character_stays_with_the_word_it_stands_in():
+    pieces = Tokens.plain(["x", "<unk>", "y", "z"])
+    assert numbered(regrouped(pieces, "x✓y z")) == (0, 0, 0, 1)
+
+
+def test_a_word_without_a_token_is_named():
+    with pytest.raises(BadInput, match="'dog' has no token of its own in 'the cat'"):
+        regrouped(Tokens.plain(["the", "cat"]), "the cat dog")
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=5), min_size=1, max_size=6), st.data())
+def test_pieces_of_words_find_their_words_however_they_are_cut(words, data):
+    pieces, wanted = [], []
+    for number, word in enumerate(words):
+        at = data.draw(st.integers(1, len(word)))
+        cut = [part for part in (word[:at], word[at:]) if part]
+        pieces += cut
+        wanted += [number] * len(cut)
+    assert numbered(regrouped(Tokens.plain(pieces), words)) == tuple(wanted)
+
+
+def test_given_words_replace_the_tokenizers():
+    flow = translation(5)
+    found = normviz.align(
+        flow, layer=0, source="los gat os duermen", target=["the", "cats", "sleep"]
+    )
+    assert found.source == ("los", "gat", "os", "duermen")
+    assert found.soft.shape == (3, 4)
+
+
+# --- what goes wrong ------------------------------------------------------------------------------
+
+
+def test_a_flow_without_cross_attention_is_refused():
+    encoder = two_streams().streams["encoder"]
+    with pytest.raises(UnknownName, match="cross"):
+        normviz.align(replace(two_streams(), streams={"encoder": encoder}))
+
+
+WRONG = [
+    ({"measure": "value-norm"}, "says nothing of pairs"),
+    ({"measure": "nothing"}, "nothing"),
+    ({"layer": 7}, "7"),
+    ({"heads": 9}, "9"),
+    ({"heads": []}, "No head is named"),
+    ({"setting": "both"}, "both"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), WRONG)
+def test_what_a_flow_does_not_have_is_refused_by_name(options, said):
+    with pytest.raises(NormvizError, match=said):
+        normviz.align(translation(), **{"measure": "weight", **options})
+
+
+def test_norms_of_all_heads_need_the_length_of_their_sum():
+    stream = translation().cross
+    stored = {name: stream.stored[name] for name in ("weight", "value-norm")}
+    flow = replace(two_streams(), streams={"cross": replace(stream, stored=stored)})
+    with pytest.raises(UnknownName, match="does not hold"):
+        normviz.align(flow)
+    assert normviz.align(flow, heads=[0, 1, 2]).target == ("the", "cats", "sleep")
+
+
+def test_a_decoder_that_begins_with_a_word_has_no_row_that_predicts_it():
+    queries = replace(TARGET, special=(False,) * 5)
+    flow = translation(queries=queries)
+    with pytest.raises(BadInput, match="first token of the decoder is '<pad>'"):
+        normviz.align(flow, setting="output")
+    assert isinstance(flow, Flow)
+
+
+def test_a_side_without_words_is_refused():
+    keys = replace(SOURCE, special=(True,) * 5)
+    with pytest.raises(BadInput, match="no word"):
+        grouped(translation(keys=keys).cross, "input")
+
+
+def test_tokens_of_speech_are_linked_to_frames_of_sound(tiny):
+    import architectures
+
+    flow = normviz.analyze(tiny("whisper"), inputs=architectures.whisper_inputs())
+    found = normviz.align(flow, "weight", layer=1, heads=0)
+    rows = flow.cross.at("weight", 1)[0]
+    assert found.links == {(int(row.argmax()), t) for t, row in enumerate(rows)}
+    assert len(found.source) == flow.cross.size("key") == 12

@@ -1,0 +1,219 @@
+"""The result people keep: indexing, words, tables, and what it says of itself."""
+
+import dataclasses
+import subprocess
+import sys
+
+import architectures
+import numpy as np
+import pytest
+
+from normviz import Flow, Tokens, analyze, from_arrays
+from normviz.core.catalog import DEFAULT, MEASURES, ON_REQUEST
+from normviz.errors import UnknownName
+
+
+def example(layers=2, heads=3, tokens=("the", "cat", "sat", "."), seed=0):
+    draw = np.random.default_rng(seed)
+    weight = draw.random((layers, heads, len(tokens), len(tokens)))
+    weight /= weight.sum(-1, keepdims=True)
+    return from_arrays(weight, tokens, value_norms=draw.random((layers, heads, len(tokens))) + 0.1)
+
+
+@pytest.fixture(scope="module")
+def translation():
+    return analyze(architectures.ALL["bart"].build(), inputs=architectures.pair_inputs())
+
+
+def test_measures_are_float32_with_the_axes_of_the_catalog():
+    flow = example()
+    assert flow["weight"].dtype == np.float32
+    assert flow["weight"].shape == (2, 3, 4, 4)
+    assert flow["value-norm"].shape == (2, 3, 4)
+    assert flow.measures == ("weight", "value-norm", "weighted-norm")
+
+
+def test_weighted_norm_is_the_product_whole_or_by_layer():
+    flow = example()
+    product = flow["weight"] * flow["value-norm"][:, :, None, :]
+    np.testing.assert_array_equal(flow["weighted-norm"], product)
+    np.testing.assert_array_equal(flow.stream().at("weighted-norm", 1), product[1])
+
+
+def test_joining_the_layers_keeps_nothing_twice():
+    flow = example()
+    whole = flow["weight"]
+    assert flow["weight"] is whole
+    assert np.shares_memory(flow.stream().at("weight", 1), whole)
+
+
+def test_a_flow_is_frozen():
+    flow = example()
+    with pytest.raises(ValueError, match="read-only"):
+        flow["weight"][0] = 0
+    with pytest.raises(ValueError, match="read-only"):
+        example().stream().at("weight", 0)[0] = 0
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        flow.title = "other"
+    with pytest.raises(TypeError):
+        flow.streams["decoder"] = None
+
+
+def test_streams_are_named_where_there_are_several(translation):
+    assert list(translation.streams) == ["encoder", "decoder", "cross"]
+    assert translation.encoder["weight"].shape == (2, 4, 9, 9)
+    assert translation.decoder["weight"].shape == (2, 4, 6, 6)
+    assert translation.cross["weight"].shape == (2, 4, 6, 9)
+    assert translation.cross.queries.ids == tuple(range(20, 26))
+    assert translation.cross.keys.ids == tuple(range(5, 14))
+    assert "weight" in translation
+    assert "nothing" not in translation
+    with pytest.raises(UnknownName, match="3 streams") as error:
+        translation["weight"]
+    assert "flow.cross" in error.value.do
+    with pytest.raises(UnknownName, match="encoder") as error:
+        example().decoder  # noqa: B018
+    assert "The streams are: encoder." in str(error.value)
+
+
+def test_layers_and_heads_are_chosen_and_keep_their_numbers(demo):
+    model, tokenizer = demo
+    some = analyze(model, tokenizer, "A cat.", layers=[4, 1], heads=[0, 11])
+    every = analyze(model, tokenizer, "A cat.")
+    assert (some.stream().layers, some.stream().heads) == ((1, 4), (0, 11))
+    np.testing.assert_array_equal(some["weight"], every["weight"][[1, 4]][:, [0, 11]])
+    # all heads together are all heads, whichever are kept singly
+    np.testing.assert_array_equal(some["attention"], every["attention"][[1, 4]])
+    np.testing.assert_array_equal(some.stream().at("weight", 4), some["weight"][1])
+    with pytest.raises(UnknownName, match="layer 2"):
+        some.stream().at("weight", 2)
+
+
+def test_only_what_was_asked_for_is_kept(demo):
+    flow = analyze(*demo, "A cat.", measures=["value-norm"])
+    assert flow.measures == ("value-norm",)
+    assert analyze(*demo, "A cat.").measures == DEFAULT
+    every = analyze(*demo, "A cat.", measures="all").measures
+    assert every == tuple(name for name in MEASURES if name not in ON_REQUEST)
+
+
+def test_words_add_up_over_keys_and_average_over_queries():
+    tokens = Tokens(
+        ("play", "ing", "cat"), (1, 2, 3), (False,) * 3, (0, 0, 1), ("other",) * 3,
+        ("playing", "cat"),
+    )  # fmt: skip
+    weight = np.array([[[[0.2, 0.3, 0.5], [0.4, 0.4, 0.2], [0.1, 0.1, 0.8]]]])
+    norms = np.array([[[2.0, 4.0, 1.0]]])
+    flow = from_arrays(weight, tokens, value_norms=norms).words()
+    assert flow.tokens.pieces == ("playing", "cat")
+    np.testing.assert_allclose(flow["weight"][0, 0], [[0.65, 0.35], [0.2, 0.8]], rtol=1e-6)
+    np.testing.assert_allclose(flow["value-norm"][0, 0], [3, 1])
+    parts = [[0.2 * 2 + 0.3 * 4, 0.5], [0.4 * 2 + 0.4 * 4, 0.2]]
+    np.testing.assert_allclose(flow["weighted-norm"][0, 0, 0], np.mean(parts, axis=0), rtol=1e-6)
+    np.testing.assert_allclose(flow["weight"].sum(-1), 1, rtol=1e-6)
+
+
+def test_shares_by_category_add_up_to_one():
+    flow = example(tokens=("a", ".", "b", ","))
+    for measure in ("weight", "weighted-norm"):
+        shares = flow.stream().shares(measure)
+        assert set(shares) == {"other", "punctuation"}
+        np.testing.assert_allclose(sum(shares.values()), 1, rtol=1e-6)
+    weight = flow["weight"][..., [1, 3]].sum(-1).mean((1, 2))
+    np.testing.assert_allclose(flow.stream().shares("weight")["punctuation"], weight, rtol=1e-5)
+
+
+def test_a_dataframe_is_tidy_and_speaks_in_axis_words():
+    flow = example()
+    table = flow.to_dataframe("weighted-norm")
+    wanted = ["layer", "head", "query", "key", "query_piece", "key_piece", "value"]
+    assert list(table.columns) == wanted
+    assert len(table) == flow["weighted-norm"].size
+    row = table[
+        (table.layer == 1) & (table["head"] == 2) & (table["query"] == 0) & (table.key == 3)
+    ]
+    assert row.value.item() == flow["weighted-norm"][1, 2, 0, 3]
+    assert (row.query_piece.item(), row.key_piece.item()) == ("the", ".")
+    one = flow.to_dataframe("value-norm", layer=1, head=2)
+    assert list(one.columns) == ["layer", "head", "key", "key_piece", "value"]
+    np.testing.assert_array_equal(one.value, flow["value-norm"][1, 2])
+    with pytest.raises(UnknownName, match="layer 7"):
+        flow.to_dataframe("weight", layer=7)
+    with pytest.raises(UnknownName, match="head 7"):
+        flow.to_dataframe("weight", head=7)
+
+
+def test_a_labelled_array_has_axis_words_as_dimensions(translation):
+    array = translation.to_xarray("weighted-norm", stream="cross")
+    assert array.dims == ("layer", "head", "query", "key")
+    assert array.sel(layer=1, head=2).shape == (6, 9)
+    assert array.name == "weighted-norm"
+    assert list(array.key_piece.values[:2]) == ["#5", "#6"]
+
+
+def test_a_flow_says_what_it_is_and_whether_it_adds_up():
+    assert "2 layers × 3 heads, 4 queries × 4 keys" in repr(example())
+    assert "✓" in repr(example())
+    flow = example()
+    wrong = dataclasses.replace(flow.receipt.checks[0], greatest_row=1.5)
+    receipt = dataclasses.replace(flow.receipt, checks=(wrong,))
+    bad = Flow(flow.streams, receipt)
+    assert "✗ encoder layer 0: the weights of a query add up to" in repr(bad)
+
+
+def test_numbers_from_elsewhere_may_be_torch_in_half_precision():
+    import torch
+
+    weight = torch.rand(1, 2, 3, 3).softmax(-1).to(torch.bfloat16).requires_grad_()
+    flow = from_arrays(weight, ["a", "b", "c"])
+    assert flow.receipt.ok
+    assert flow["weight"].dtype == np.float32
+    assert flow.receipt.error is None
+
+
+@pytest.mark.parametrize(
+    ("weight", "options", "name"),
+    [
+        (np.tril(np.ones((3, 3))), {}, "decoder"),
+        (np.ones((3, 3)), {}, "encoder"),
+        (np.ones((2, 3)), {"target_tokens": ["x", "y"]}, "cross"),
+        (np.ones((3, 3)), {"stream": "cross"}, "cross"),
+    ],
+)
+def test_the_stream_of_arrays_is_found(weight, options, name):
+    weight = (weight / weight.sum(-1, keepdims=True))[None, None]
+    assert list(from_arrays(weight, ["a", "b", "c"], **options).streams) == [name]
+
+
+def run(code):
+    """Run some Python in a process of its own, in which torch cannot be found."""
+    block = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition('.')[0] in {'torch', 'transformers'}:
+            raise ModuleNotFoundError(f'No module named {name!r}', name=name)
+sys.meta_path.insert(0, Missing())
+"""
+    return subprocess.run(
+        [sys.executable, "-c", block + code], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_flow_opens_without_torch_or_transformers(tmp_path):
+    path = example().save(tmp_path / "flow.normviz")
+    done = run(f"import normviz; print(normviz.load({str(path)!r})['weighted-norm'].shape)")
+    assert done.stdout.strip() == "(2, 3, 4, 4)", done.stderr
+
+
+def test_without_torch_an_analysis_says_what_to_install():
+    done = run("import normviz; normviz.analyze('demo', 'A cat.')")
+    assert "MissingPackage: The package torch is not installed." in done.stderr
+    assert 'pip install "normviz[models]"' in done.stderr
+
+
+def test_importing_and_loading_do_not_import_torch(tmp_path):
+    path = example().save(tmp_path / "flow.normviz")
+    code = f"import sys, normviz; normviz.load({str(path)!r}); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,141 @@
+"""Mixing ratios, what a component changes, and the ranks behind it."""
+
+import math
+from dataclasses import replace
+
+import architectures
+import numpy as np
+import pytest
+import reference
+from flows import random_flow, two_streams
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import normviz
+from normviz import analyze
+from normviz.core.catalog import LADDER
+from normviz.core.stream import Layers
+from normviz.derived.ranks import ranks, spearman
+from normviz.errors import BadInput, UnknownName
+
+lists = st.lists(st.integers(-4, 4) | st.floats(-1, 1, width=32), min_size=1, max_size=20)
+
+
+@given(lists)
+def test_ranks_are_those_of_counting(values):
+    np.testing.assert_allclose(ranks(values), reference.ranks(values))
+
+
+@given(st.lists(st.tuples(st.integers(-3, 3), st.floats(-1, 1, width=32)), min_size=2, max_size=20))
+def test_spearman_is_the_correlation_of_ranks(pairs):
+    one, other = zip(*pairs, strict=True)
+    if len(set(one)) == 1 or len(set(other)) == 1:
+        assert math.isnan(spearman(one, other))
+        return
+    assert spearman(one, other) == pytest.approx(reference.spearman(one, other), abs=1e-9)
+    assert spearman(other, one) == pytest.approx(spearman(one, other), abs=1e-12)
+    assert spearman(one, [-value for value in one]) == pytest.approx(-1)
+    assert spearman([2 * value for value in other], other) == pytest.approx(1)
+
+
+def with_map(flow, name, maps):
+    stream = flow.stream()
+    layers = Layers(np.asarray(layer, dtype=np.float32) for layer in maps)
+    return replace(
+        flow, streams={stream.name: replace(stream, stored={**stream.stored, name: layers})}
+    )
+
+
+def test_by_weight_a_token_mixes_what_is_not_on_the_diagonal():
+    flow = random_flow()
+    mean = flow["weight"].astype(np.float64).mean(axis=1)
+    for layer in range(3):
+        for query in range(6):
+            others = sum(mean[layer, query, key] for key in range(6) if key != query)
+            assert flow.mixing("weight")[layer, query] == pytest.approx(others, rel=1e-5)
+            residual = flow.mixing("weight-residual")[layer, query]
+            assert residual == pytest.approx(others / 2, rel=1e-5)
+    assert flow.mixing("weight").dtype == np.float32
+
+
+def test_the_mixing_of_a_rung_is_the_reading_under_either_name():
+    architecture = architectures.ALL["llama"]
+    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
+    for rung in LADDER:
+        ratio = flow.mixing(rung)
+        assert ratio.shape == (2, 9)
+        assert ((ratio >= 0) & (ratio <= 1)).all()
+    np.testing.assert_array_equal(flow.mixing("layer"), flow.mixing("feed-forward-residual"))
+
+
+def test_a_mixing_ratio_that_is_not_held_is_named(demo):
+    flow = analyze(*demo, "A cat.")
+    with pytest.raises(UnknownName, match=r"'attention' is not held.*weight, weight-residual"):
+        flow.mixing("attention")
+    with pytest.raises(UnknownName, match="measures="):
+        flow.mixing("nothing")
+    with pytest.raises(BadInput, match="tokens of different texts"):
+        two_streams().mixing("weight", stream="cross")
+    with pytest.raises(UnknownName, match="2 streams"):
+        two_streams().mixing("weight")
+    assert two_streams().mixing("weight", stream="encoder").shape == (2, 3)
+
+
+@given(seed=st.integers(0, 999))
+@settings(max_examples=20, deadline=None)
+def test_a_change_is_one_less_the_rank_correlation_of_each_layer(seed):
+    draw = np.random.default_rng(seed)
+    before, after = draw.integers(1, 9, (2, 3, 6, 6))
+    flow = with_map(with_map(random_flow(), "attention", before), "layer", after)
+    found = flow.contextualisation_change("attention", "layer")
+    for layer in range(3):
+        wanted = 1 - reference.spearman(before[layer].ravel(), after[layer].ravel())
+        assert found[layer] == pytest.approx(wanted, abs=1e-5)
+
+
+def test_no_change_is_zero_and_the_opposite_is_two():
+    draw = np.random.default_rng(0)
+    maps = draw.random((3, 6, 6)) + 1
+    flow = with_map(with_map(random_flow(), "attention", maps), "layer", 3 * maps**2)
+    flow = with_map(flow, "feed-forward", 1 / maps)
+    np.testing.assert_allclose(flow.contextualisation_change("attention", "layer"), 0, atol=1e-6)
+    opposite = flow.contextualisation_change("attention", "feed-forward")
+    np.testing.assert_allclose(opposite, 2, atol=1e-6)
+
+
+def test_pairs_that_a_mask_forbids_do_not_count():
+    draw = np.random.default_rng(1)
+    before, after = (np.tril(draw.random((3, 6, 6)) + 0.1) for _ in range(2))
+    flow = with_map(with_map(random_flow(), "attention", before), "layer", after)
+    seen = np.tril_indices(6)
+    wanted = [1 - spearman(b[seen], a[seen]) for b, a in zip(before, after, strict=True)]
+    found = flow.contextualisation_change("attention", "layer")
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+def test_one_token_has_nothing_to_rank():
+    flow = with_map(random_flow(["a"]), "attention", np.ones((3, 1, 1)))
+    assert np.isnan(flow.contextualisation_change("attention", "attention")).all()
+
+
+def test_a_change_between_maps_of_heads_or_of_nothing_is_refused():
+    flow = with_map(random_flow(), "attention", np.ones((3, 6, 6)))
+    with pytest.raises(BadInput, match=r"'weight' has one map for each head"):
+        flow.contextualisation_change("weight", "attention")
+    with pytest.raises(UnknownName, match="no measure 'layer' here"):
+        flow.contextualisation_change("attention", "layer")
+    with pytest.raises(UnknownName, match="no measure 'nothing' here"):
+        flow.contextualisation_change("nothing", "attention")
+
+
+def test_a_trained_model_is_changed_by_its_components(demo):
+    flow = analyze(*demo, "The quick brown fox slept until noon.", measures=LADDER)
+    change = flow.contextualisation_change("attention", "attention-residual")
+    assert change.shape == (6,)
+    assert ((change > 0) & (change < 1)).all()
+
+
+def test_mixing_survives_a_file(demo, tmp_path):
+    flow = analyze(*demo, "A cat.", measures=["attention", "layer"])
+    again = normviz.load(flow.save(tmp_path / "x.normviz"))
+    np.testing.assert_array_equal(again.mixing("layer"), flow.mixing("layer"))

@@ -1,0 +1,307 @@
+"""A rollout is the product of the layers, and says how it was made."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import architectures
+import numpy as np
+import pytest
+import reference
+from flows import SENTENCE, random_flow, softmax, two_streams
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import normviz
+from normviz import Tokens, analyze, from_arrays, rollout
+from normviz.core.catalog import MEASURES
+from normviz.core.flow import Flow
+from normviz.core.stream import Layers
+from normviz.derived.rollout import ROLLOUTS
+from normviz.errors import BadInput, UnknownName
+
+TOKENS = len(SENTENCE)
+
+
+def flow_with(measure, layers=3, tokens=TOKENS, seed=0, same=None):
+    """A random flow that also holds a measure of whole layers."""
+    draw = np.random.default_rng(seed)
+    flow = random_flow([f"t{n}" for n in range(tokens)], layers=layers)
+    maps = draw.gamma(1, 1, (layers, tokens, tokens)).astype(np.float32)
+    stream = flow.stream()
+    stored = {**stream.stored, measure: Layers(maps)}
+    return replace(flow, streams={"encoder": replace(stream, stored=stored, same=same or {})})
+
+
+def normalised(maps):
+    return maps / maps.sum(axis=-1, keepdims=True)
+
+
+def halved(maps):
+    return 0.5 * maps + 0.5 * np.eye(maps.shape[-1])
+
+
+@given(layers=st.integers(1, 5), tokens=st.integers(1, 7), seed=st.integers(0, 999))
+@settings(max_examples=40, deadline=None)
+def test_a_rollout_is_the_product_of_the_layers_by_loops(layers, tokens, seed):
+    flow = flow_with("layer", layers, tokens, seed)
+    wanted = reference.rollout(normalised(flow["layer"].astype(np.float64)))
+    np.testing.assert_allclose(rollout(flow, "layer")["rollout:layer"], wanted, rtol=1e-5)
+
+
+@given(seed=st.integers(0, 999), measure=st.sampled_from(["weight", "weighted-norm", "layer"]))
+@settings(max_examples=30, deadline=None)
+def test_rows_of_a_normalised_rollout_add_up_to_one(seed, measure):
+    flow = flow_with("layer", seed=seed)
+    for identity in (None, True, False):
+        carried = rollout(flow, measure, identity=identity)[f"rollout:{measure}"]
+        np.testing.assert_allclose(carried.sum(axis=-1), 1, rtol=1e-5)
+
+
+@given(seed=st.integers(0, 999))
+@settings(max_examples=30, deadline=None)
+def test_permuting_the_tokens_permutes_the_rollout(seed):
+    flow = flow_with("layer", seed=seed)
+    order = np.random.default_rng(seed).permutation(TOKENS)
+    shuffled = Layers(np.ascontiguousarray(flow["layer"][:, order][:, :, order]))
+    stream = flow.stream()
+    other = replace(
+        flow,
+        streams={"encoder": replace(stream, stored={**stream.stored, "layer": shuffled})},
+    )
+    one, two = (rollout(f, "layer")["rollout:layer"] for f in (flow, other))
+    np.testing.assert_allclose(two, one[:, order][:, :, order], rtol=1e-5)
+
+
+def test_layers_that_only_copy_leave_it_unchanged():
+    copies = np.broadcast_to(np.eye(4, dtype=np.float32), (2, 3, 4, 4))
+    first = softmax(np.random.default_rng(0).normal(0, 2, (1, 3, 4, 4)))
+    flow = from_arrays(np.concatenate([first, copies]), list("abcd"))
+    for identity in (True, False):
+        carried = rollout(flow, "weight", identity=identity)["rollout:weight"]
+        np.testing.assert_allclose(carried[1], carried[0], rtol=1e-6)
+        np.testing.assert_allclose(carried[2], carried[0], rtol=1e-6)
+    only = from_arrays(copies, list("abcd"))
+    np.testing.assert_array_equal(rollout(only, "weight")["rollout:weight"][-1], np.eye(4))
+
+
+def test_a_chain_of_single_weights_leads_back_to_its_first_token():
+    """Each query reads the token before it: after three layers it holds the third before."""
+    back = np.roll(np.eye(5, dtype=np.float32), -1, axis=1)[None, None].repeat(3, axis=0)
+    carried = rollout(from_arrays(back, list("abcde")), "weight", identity=False)["rollout:weight"]
+    assert back[0, 0, 3, 2] == 1
+    assert carried[2, 3, 0] == 1
+
+
+def test_heads_are_averaged_by_weight_and_added_up_by_norm():
+    flow = random_flow()
+    by_weight = reference.rollout(halved(flow["weight"].mean(axis=1, dtype=np.float64)))
+    np.testing.assert_allclose(rollout(flow, "weight")["rollout:weight"], by_weight, rtol=1e-5)
+    added = flow["weighted-norm"].sum(axis=1, dtype=np.float64)
+    raw = rollout(flow, "weighted-norm", rows="raw", identity=False)["rollout:weighted-norm"]
+    np.testing.assert_allclose(raw, reference.rollout(added), rtol=1e-5)
+    mixed = rollout(flow, "weighted-norm")["rollout:weighted-norm"]
+    np.testing.assert_allclose(mixed, reference.rollout(halved(normalised(added))), rtol=1e-5)
+
+
+def test_raw_rows_scale_with_the_layers_and_normalised_rows_do_not():
+    flow = flow_with("layer")
+    stream = flow.stream()
+    doubled = {**stream.stored, "layer": Layers(2 * flow["layer"])}
+    other = replace(flow, streams={"encoder": replace(stream, stored=doubled)})
+    raw = [rollout(f, "layer", rows="raw")["rollout:layer"] for f in (flow, other)]
+    for layer in range(3):
+        np.testing.assert_allclose(raw[1][layer], 2 ** (layer + 1) * raw[0][layer], rtol=1e-5)
+    same = [rollout(f, "layer")["rollout:layer"] for f in (flow, other)]
+    np.testing.assert_allclose(same[1], same[0], rtol=1e-5)
+
+
+def test_a_row_without_anything_carries_nothing_and_is_no_error():
+    flow = flow_with("layer")
+    maps = flow["layer"].copy()
+    maps[1, 2] = 0
+    stream = flow.stream()
+    stored = {**stream.stored, "layer": Layers(maps)}
+    empty = replace(flow, streams={"encoder": replace(stream, stored=stored)})
+    carried = rollout(empty, "layer")["rollout:layer"]
+    assert (carried[1, 2] == 0).all()
+    assert np.isfinite(carried).all()
+
+
+@pytest.mark.parametrize("name", ROLLOUTS)
+def test_an_identity_stands_for_the_residual_where_a_measure_has_none(name):
+    measure = name.removeprefix("rollout:")
+    without = measure in {"weight", "weighted-norm", "attention", "feed-forward"}
+    flow = random_flow() if "weight" in measure else flow_with(measure)
+    plain, with_identity = (
+        rollout(flow, measure, identity=identity)[name] for identity in (False, True)
+    )
+    default = rollout(flow, measure)[name]
+    assert not np.allclose(plain, with_identity)
+    np.testing.assert_array_equal(default, with_identity if without else plain)
+
+
+def test_the_receipt_says_how_it_was_made():
+    flow = flow_with("layer")
+    told = lambda new: [n for n in new.receipt.notes if "rollout" in n]  # noqa: E731
+    assert told(rollout(flow, "layer")) == [
+        "encoder: rollout:layer: rows normalised, no identity added"
+    ]
+    again = rollout(rollout(flow, "layer"), "layer", rows="raw", identity=True)
+    assert told(again) == ["encoder: rollout:layer: rows left as they are, half identity added"]
+    (note,) = told(rollout(flow, "weight"))
+    assert (
+        note == "encoder: rollout:weight: mean over 4 heads, rows normalised, half identity added"
+    )
+    assert "rollout:layer" not in flow  # the flow that was given stays as it was
+
+
+def test_the_attention_block_alone_comes_with_a_warning_in_post_norm_models():
+    flow = rollout(flow_with("attention-block"), "attention-block")
+    assert any("-.21, -.06 and .08" in note and "GlobEnc" in note for note in flow.receipt.notes)
+    for measure in ("attention-residual", "layer"):
+        assert "GlobEnc" not in str(rollout(flow_with(measure), measure).receipt)
+    same = {"attention-block": "attention-residual"}
+    pre_norm = rollout(flow_with("attention-residual", same=same), "attention-block")
+    assert "GlobEnc" not in str(pre_norm.receipt)
+
+
+def test_rungs_that_coincide_have_one_rollout_under_both_names():
+    flow = flow_with("feed-forward-residual", same={"layer": "feed-forward-residual"})
+    for measure in ("layer", "feed-forward-residual"):
+        carried = rollout(flow, measure)
+        assert carried.stream().measures[-1] == "rollout:feed-forward-residual"
+        assert "rollout:layer" in carried
+        np.testing.assert_array_equal(
+            carried["rollout:layer"], carried["rollout:feed-forward-residual"]
+        )
+
+
+def test_a_cross_attention_is_refused():
+    with pytest.raises(BadInput, match=r"leads from the encoder's tokens.*Only self-attention"):
+        rollout(two_streams(), "weight", stream="cross")
+    alone = from_arrays([[[[0.5, 0.5]]]], ["a", "b"], target_tokens=["c"])
+    with pytest.raises(BadInput, match="cross stream"):
+        rollout(alone, "weight")
+
+
+def test_missing_layers_are_refused():
+    with pytest.raises(BadInput, match=r"holds the layers 0, 2\..*Every layer from 0 on"):
+        rollout(two_streams(), "weight", stream="encoder")
+
+
+def test_what_cannot_be_rolled_out_is_named():
+    flow = random_flow()
+    with pytest.raises(UnknownName, match=r"no rollout 'rollout:value-norm'.*rollout:weight, "):
+        rollout(flow, "value-norm")
+    with pytest.raises(UnknownName, match=r"no measure 'layer' here.*weight, value-norm"):
+        rollout(flow, "layer")
+    with pytest.raises(UnknownName, match="The row settings are: normalised, raw"):
+        rollout(flow, "weight", rows="softmax")
+    with pytest.raises(UnknownName, match=r"2 streams .*stream="):
+        rollout(two_streams(), "weight")
+
+
+def test_a_rollout_survives_a_file_and_becomes_a_table_and_a_page(tmp_path):
+    flow = rollout(rollout(flow_with("layer"), "layer"), "weight")
+    again = normviz.load(flow.save(tmp_path / "x.normviz"))
+    for name in ("rollout:layer", "rollout:weight"):
+        np.testing.assert_array_equal(again[name], flow[name])
+    assert again.receipt == flow.receipt
+    table = again.to_dataframe("rollout:layer", layer=2)
+    np.testing.assert_array_equal(table["value"], flow["rollout:layer"][2].ravel())
+    assert "rollout:layer" in again.to_html(tmp_path / "x.html").read_text()
+    assert again.words()["rollout:layer"].shape == (3, TOKENS, TOKENS)
+
+
+def test_a_rollout_needs_no_torch():
+    code = """
+import sys, normviz
+flow = normviz.from_arrays([[[[0.25, 0.75], [0.5, 0.5]]]] * 2, ["a", "b"])
+sys.modules["tqdm"] = None  # it comes with transformers
+assert normviz.attention_flow(normviz.rollout(flow, "weight"))["attention-flow"].shape == (2, 2, 2)
+assert "torch" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_analyze_rolls_out_what_is_named_and_keeps_nothing_else(demo):
+    text = "The cat sat on a mat."
+    flow = analyze(*demo, text, measures=["rollout:layer", "rollout:weighted-norm"])
+    assert flow.measures == ("rollout:weighted-norm", "rollout:layer")
+    assert not flow.stream().readings
+    assert {check.rung for check in flow.receipt.rungs} == {"layer"}
+    whole = analyze(*demo, text, measures=["layer", "weighted-norm"])
+    for measure in ("layer", "weighted-norm"):
+        wanted = rollout(whole, measure)[f"rollout:{measure}"]
+        np.testing.assert_allclose(flow[f"rollout:{measure}"], wanted, rtol=1e-4, atol=1e-7)
+
+
+def test_analyze_keeps_a_base_that_is_asked_for(demo):
+    flow = analyze(*demo, "A cat.", measures=["weight", "layer", "rollout:layer", "rollout:weight"])
+    assert flow.measures == ("weight", "layer", "rollout:weight", "rollout:layer")
+    assert flow.mixing("layer").shape == (6, 5)
+    both = analyze(*demo, "A cat.", measures=["weighted-norm", "rollout:weight"])
+    assert both.measures == ("weight", "value-norm", "weighted-norm", "rollout:weight")
+
+
+def test_some_layers_of_a_rollout_are_those_of_the_whole(demo):
+    some = analyze(*demo, "A cat sat.", measures=["weight", "rollout:weight"], layers=[1, 3])
+    whole = analyze(*demo, "A cat sat.", measures=["weight", "rollout:weight"])
+    assert some.stream().layers == (1, 3)
+    for name in ("weight", "rollout:weight"):
+        np.testing.assert_allclose(some[name], whole[name][[1, 3]], rtol=1e-5, atol=1e-7)
+    with pytest.raises(UnknownName, match="no layer 9"):
+        analyze(*demo, "A cat sat.", measures=["rollout:weight"], layers=[9])
+
+
+def test_all_means_every_rollout_whose_base_is_held():
+    architecture = architectures.ALL["bert"]
+    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
+    held = [name for name in MEASURES if name in flow]
+    rolled = {name.removeprefix("rollout:") for name in held if name.startswith("rollout:")}
+    possible = {name.removeprefix("rollout:") for name in ROLLOUTS}
+    assert rolled == possible & set(held)
+    assert rolled >= {"weight", "weighted-norm", "attention-block", "layer"}
+    assert "attention-flow" not in flow
+    some = analyze(architecture.build(), inputs=architecture.inputs(), measures="all", layers=[1])
+    assert some.stream().layers == (1,)
+    assert not any(name.startswith("rollout:") for name in some.measures)
+
+
+def test_where_there_are_several_streams_those_that_can_be_are_rolled_out():
+    architecture = architectures.ALL["marian"]
+    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
+    for stream in (flow.encoder, flow.decoder):
+        np.testing.assert_allclose(stream["rollout:layer"].sum(axis=-1), 1, rtol=1e-5)
+    assert not any(name.startswith("rollout:") for name in flow.cross)
+    (note,) = [n for n in flow.receipt.notes if n.startswith("decoder: rollout:layer:")]
+    assert note.endswith("what the decoder reads from the encoder is left out")
+    alone = analyze(architecture.build(), inputs=architecture.inputs(), measures=["rollout:layer"])
+    assert set(alone.streams) == {"encoder", "decoder"}
+
+
+def test_a_pre_norm_model_is_rolled_out_under_both_names():
+    architecture = architectures.ALL["llama"]
+    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures=["rollout:layer"])
+    assert flow.measures == ("rollout:feed-forward-residual",)
+    assert "layer" not in flow
+    carried = flow["rollout:layer"]
+    np.testing.assert_allclose(carried.sum(axis=-1), 1, rtol=1e-5)
+    assert (np.triu(carried, 1) == 0).all()
+
+
+def test_naming_a_rollout_without_its_base_is_refused(tiny, monkeypatch):
+    from normviz.model import options
+
+    monkeypatch.setattr(options, "bases", lambda measures: ("weight",))
+    with pytest.raises(UnknownName, match="no measure 'layer' here"):
+        analyze(tiny(), inputs=architectures.text_inputs(), measures=["rollout:layer"])
+
+
+def test_a_flow_with_a_rollout_is_still_a_flow():
+    flow = rollout(random_flow(), "weight")
+    assert isinstance(flow, Flow)
+    assert isinstance(flow.tokens, Tokens)
+    with pytest.raises(ValueError, match="read-only"):
+        flow["rollout:weight"][0] = 0

@@ -1,0 +1,139 @@
+"""Input tokens carried through all layers add up, and equal the formulas written out."""
+
+import architectures
+import numpy as np
+import pytest
+import reference
+import torch
+from passes import bert_layer, double, heard_in
+
+from normviz.core.catalog import LADDER
+from normviz.model.analyze import analyze
+
+
+@pytest.mark.parametrize("name", architectures.ALL)
+def test_input_tokens_and_biases_add_up_to_every_layers_output(name):
+    architecture = architectures.ALL[name]
+    wanted = ["decomposition", "globenc", "alti"]
+    flow = analyze(
+        architecture.build(), inputs=architecture.inputs(), measures=wanted, dtype="float64"
+    )
+    assert flow.receipt.ok, flow.receipt
+    checks = [check for check in flow.receipt.rungs if check.rung == "decomposition"]
+    assert len(checks) == 2 * len(architecture.streams)
+    for check in checks:
+        assert check.error < {"float64": 1e-12, "float32": 1e-6}[check.dtype]
+    for stream in flow.streams.values():
+        rows = stream["alti"].sum(axis=-1)  # shares of what brings the output nearer, if any does
+        assert (np.isclose(rows, 1) | (rows == 0)).all()
+
+
+def test_the_carried_parts_equal_the_formulas_in_double_precision():
+    model, inputs = double("bert")
+    with torch.no_grad():
+        hidden = model(**inputs, output_hidden_states=True).hidden_states
+    tokens = hidden[0].shape[1]
+    parts = np.einsum("st,td->std", np.eye(tokens), hidden[0][0].numpy())
+    free = np.zeros_like(parts[0])
+    flow = analyze(model, inputs=architectures.text_inputs(), measures=["decomposition"])
+    for number, heard in enumerate(heard_in(model, inputs)):
+        attention = model.encoder.layer[number].attention
+        heads, dim, _ = heard.projection.weight.shape
+        into = attention.self.value.weight.T.reshape(-1, heads, dim).transpose(0, 1)
+        projections = (
+            into, attention.self.value.bias.reshape(heads, dim),
+            heard.projection.weight, heard.projection.bias,
+        )  # fmt: skip
+        projections = [tensor.detach().numpy() for tensor in projections]
+        _, norms, forward = bert_layer(model, number, None)
+        weight = heard.weight[0].numpy()
+        parts, free = reference.carried(parts, free, weight, projections, norms, forward)
+        np.testing.assert_allclose(parts.sum(axis=0) + free, hidden[number + 1][0], atol=1e-12)
+        lengths = np.linalg.norm(parts, axis=-1).T
+        np.testing.assert_allclose(flow.stream().at("decomposition", number), lengths, rtol=1e-6)
+
+
+def test_the_first_layer_is_the_ladders_where_there_are_no_biases(tiny):
+    flow = analyze(
+        tiny("llama"), inputs=architectures.text_inputs(), measures=["decomposition", "layer"]
+    )
+    np.testing.assert_allclose(flow["decomposition"][0], flow["layer"][0], rtol=1e-4)
+    assert not np.allclose(flow["decomposition"][1], flow["layer"][1], rtol=1e-2)
+
+
+@pytest.mark.parametrize("name", ["bert", "marian", "llama"])
+def test_little_memory_changes_nothing(name):
+    architecture = architectures.ALL[name]
+    model, inputs = architecture.build(), architecture.inputs()
+    plenty = analyze(model, inputs=inputs, measures=["decomposition"])
+    little = analyze(model, inputs=inputs, measures=["decomposition"], memory=1)
+    for stream, other in zip(plenty.streams.values(), little.streams.values(), strict=True):
+        one, two = stream["decomposition"], other["decomposition"]
+        np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-6)
+
+
+def test_a_trained_model_is_within_its_tolerance(demo):
+    flow = analyze(*demo, "The cat sat, and slept.", measures=["decomposition", "layer"])
+    assert flow.receipt.ok, flow.receipt
+    assert flow["decomposition"].shape == flow["layer"].shape
+    share = flow["decomposition"][-1].diagonal() / flow["decomposition"][-1].sum(axis=-1)
+    first = flow["decomposition"][0].diagonal() / flow["decomposition"][0].sum(axis=-1)
+    assert share.mean() < first.mean()  # tokens mix more and more
+
+
+def test_layers_may_be_chosen_though_all_are_followed(demo):
+    whole = analyze(*demo, "A cat sat.", measures=["decomposition"])
+    some = analyze(*demo, "A cat sat.", measures=["decomposition"], layers=[5])
+    np.testing.assert_allclose(some["decomposition"][0], whole["decomposition"][5], rtol=1e-5)
+
+
+def test_deep_models_do_not_run_out_of_stack():
+    config = architectures.ALL["llama"]
+    from dataclasses import replace
+
+    deep = replace(config, extra={"num_hidden_layers": 40}).build()
+    flow = analyze(deep, inputs=architectures.text_inputs(), measures=["decomposition"])
+    assert flow.receipt.ok
+    assert flow["decomposition"].shape[0] == 40
+
+
+def test_without_a_feed_forward_block_globenc_is_the_attention_block_normed_again(tiny):
+    model = tiny("bert")
+    for layer in model.encoder.layer:
+        torch.nn.init.zeros_(layer.output.dense.weight)
+        torch.nn.init.zeros_(layer.output.dense.bias)
+    flow = analyze(model, inputs=architectures.text_inputs(), measures=["globenc", "layer"])
+    np.testing.assert_allclose(flow["globenc"], flow["layer"], rtol=1e-4)
+
+
+def test_alti_equals_its_formula(tiny):
+    model, inputs = double("bert")
+    flow = analyze(model, inputs=architectures.text_inputs(), measures=["alti"])
+    assert flow.measures == ("alti",)
+    with torch.no_grad():
+        hidden = model(**inputs, output_hidden_states=True).hidden_states
+    for number, heard in enumerate(heard_in(model, inputs)):
+        before, norms, _ = bert_layer(model, number, hidden[number][0].numpy())
+        weight, value, out = (
+            np.asarray(t) for t in (heard.weight[0], heard.value[0], heard.projection.weight)
+        )
+        moved = np.einsum("hqk,hkd,hdm->qkm", weight, value, out)
+        for query in range(len(before)):
+            parts = moved[query].copy()
+            parts[query] += before[query]
+            whole = parts.sum(axis=0) + heard.projection.bias.detach().numpy()
+            normed = reference._normed(parts, whole, norms[0])
+            final = reference._normed(whole[None], whole, norms[0])[0] + norms[0][1]
+            gain = np.abs(final).sum() - np.abs(final - normed).sum(axis=-1)
+            wanted = np.maximum(gain, 0) / np.maximum(gain, 0).sum()
+            found = flow.stream().at("alti", number)[query]
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-7)
+
+
+def test_readings_are_kept_only_when_they_are_asked_for(demo):
+    plain = analyze(*demo, "A cat.", measures=["layer"])
+    assert set(plain.stream().readings) == {"mixing:layer"}
+    more = analyze(*demo, "A cat.", measures=["layer", "along:layer"])
+    assert set(more.stream().readings) == {"mixing:layer", "along:layer"}
+    every = analyze(*demo, "A cat.", measures="all")
+    assert {f"along:{rung}" for rung in LADDER} <= set(every.stream().readings)

@@ -1,0 +1,408 @@
+"""The ladder adds up in every architecture, and equals the papers' formulas."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import architectures
+import numpy as np
+import pytest
+import reference
+import torch
+from passes import bert_layer, double, heard_in
+from torch import nn
+
+from normviz.core.catalog import LADDER
+from normviz.errors import BadInput, UnknownName, UnsupportedModel
+from normviz.model.analyze import analyze, analyze_many
+from normviz.model.capture import capture
+from normviz.model.decompose import NoRule, Parts, Record
+from normviz.model.decompose.vectors import Heads
+from normviz.model.measures.ladder import measure as room
+from normviz.model.measures.ladder.measure import Wish, climb
+from normviz.model.measures.ladder.rungs import rungs
+
+PRE_NORM = "esm modernbert llama gpt2 gemma2 olmo2 t5 mbart whisper vit dinov2 gpt_neox cohere"
+POST_NORM = "bert distilbert albert bart marian wav2vec2 deberta-v2 mpnet"
+PARALLEL = "gpt_neox phi cohere gptj falcon"
+ALL = Wish((*LADDER, "globenc", "alti", *(f"along:{rung}" for rung in LADDER)))
+MIXTURES = ("mixtral", "qwen2_moe", "gpt_oss", "nllb-moe")
+
+
+def taped(model, inputs, told):
+    capture(model, inputs, lambda heard: None, told)
+
+
+def output_of(model, inputs, told=None):
+    """What the model puts out while normviz listens, with its layers on tape or without."""
+    outputs = []
+    hook = model.register_forward_hook(lambda m, args, out: outputs.append(out[0]))
+    capture(model, inputs, lambda heard: None, told)
+    hook.remove()
+    return outputs[0]
+
+
+@pytest.mark.parametrize("name", architectures.ALL)
+def test_the_parts_of_every_rung_add_up_and_the_model_computes_what_it_always_does(name):
+    model, inputs = double(name)
+    found = []
+    output = output_of(model, inputs, lambda t: found.append(climb(t, ALL)))
+    assert type(output) is torch.Tensor
+    if name in MIXTURES:
+        model.set_experts_implementation("eager")  # fused experts do not run in double precision
+    assert torch.equal(output, output_of(model, inputs))
+    assert len(found) == 2 * len({s for s in architectures.ALL[name].streams if s != "cross"})
+    for layer in found:
+        for climbed in layer.values():
+            # some models compute their norms in float32, whatever they are given
+            allowed = {"float64": 1e-12, "float32": 1e-6}[climbed.dtype]
+            assert {"attention", "attention-residual", "feed-forward"} <= climbed.errors.keys()
+            assert max(climbed.errors.values()) < allowed, climbed.errors
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2", "gpt_neox", "bart", "t5", "bloom"])
+def test_nothing_comes_from_a_later_token(name):
+    model, inputs = double(name)
+    found = []
+    taped(model, inputs, lambda t: found.append(climb(t, ALL)))
+    causal = found if len(architectures.ALL[name].streams) == 1 else found[2:]
+    for layer in causal:
+        for rung in LADDER:
+            numbers = layer["own"].numbers.get(rung)
+            if numbers is not None:
+                assert (numbers[0].triu(1) == 0).all()
+                assert (numbers[0].diagonal() > 0).all()
+
+
+def loops(model, inputs):
+    """The ladder of every layer of a BERT, by the slow reference."""
+    with torch.no_grad():
+        hidden = model(**inputs, output_hidden_states=True).hidden_states
+    for number, heard in enumerate(heard_in(model, inputs)):
+        arrays = (heard.weight[0], heard.value[0], heard.projection.weight, heard.projection.bias)
+        weight, value, out, bias = (np.asarray(a.double()) for a in arrays)
+        before, norms, forward = bert_layer(model, number, hidden[number][0].numpy())
+        yield reference.ladder(weight, value, out, bias, before, norms, forward)
+
+
+def test_every_rung_and_its_mixing_ratio_equal_the_loops_in_double_precision():
+    model, inputs = double("bert")
+    found = []
+    taped(model, inputs, lambda t: found.append(climb(t, ALL)["own"].numbers))
+    for numbers, (lengths, ratios) in zip(found, loops(model, inputs), strict=True):
+        for rung in LADDER:
+            np.testing.assert_allclose(numbers[rung][0], lengths[rung], rtol=1e-10)
+            np.testing.assert_allclose(numbers[f"mixing:{rung}"][0], ratios[rung], rtol=1e-10)
+
+
+def test_a_trained_model_in_single_precision_is_within_a_hundred_thousandth(demo):
+    model, tokenizer = demo
+    text = "The quick brown fox slept until noon."
+    flow = analyze(model, tokenizer, text, measures=LADDER)
+    exact = analyze(model, tokenizer, text, measures=LADDER, dtype="float64")
+    assert flow.receipt.ok, flow.receipt
+    assert exact.receipt.ok, exact.receipt
+    for rung in LADDER:
+        np.testing.assert_allclose(flow[rung], exact[rung], rtol=2e-4, atol=1e-6)
+        largest = exact[rung].max()
+        assert np.abs(flow[rung] - exact[rung]).max() < 1e-5 * largest
+
+
+def test_a_trained_model_mixes_as_the_paper_says_it_does(demo):
+    """Not the paper's model, but the same order: most of it at attention, little after the norm."""
+    flow = analyze(*demo, "The quick brown fox slept until noon, and so did I.", measures=LADDER)
+    ratio = {rung: flow.stream().reading("mixing", rung).mean() for rung in LADDER}
+    assert ratio["attention"] > 0.75
+    assert 0.1 < ratio["attention-block"] < ratio["attention-residual"] < 0.4
+
+
+@pytest.mark.parametrize("name", ["bert", "llama", "gpt_neox", "bart", "gemma2", "mixtral"])
+def test_the_closed_forms_equal_the_general_mechanism(name, monkeypatch):
+    model, inputs = double(name)
+    closed, general = [], []
+    taped(model, inputs, lambda t: closed.append(climb(t, ALL)))
+    monkeypatch.setattr(Record, "flat", property(lambda record: False))
+    monkeypatch.setattr(Heads, "projected", lambda heads, matrix: None)
+    taped(model, inputs, lambda t: general.append(climb(t, ALL)))
+    for one, other in zip(closed, general, strict=True):
+        for side in one:
+            for rung, numbers in one[side].numbers.items():
+                wanted = other[side].numbers[rung]
+                torch.testing.assert_close(numbers, wanted, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["bert", "llama", "t5"])
+@pytest.mark.parametrize("memory", [1, 60_000])
+def test_little_memory_changes_nothing_but_the_time(name, memory, monkeypatch):
+    model, inputs = double(name)
+    runs, most = [], []
+    taped(model, inputs, lambda t: runs.append(climb(t, replace(ALL, memory=memory))))
+    taped(model, inputs, lambda t: most.append(climb(t, ALL)))
+    for one, other in zip(runs, most, strict=True):
+        for side in one:
+            for rung, numbers in one[side].numbers.items():
+                torch.testing.assert_close(numbers, other[side].numbers[rung])
+
+
+def test_no_vector_for_every_pair_and_every_inner_feature_is_ever_whole(monkeypatch):
+    model, inputs = double("bert")
+    largest = []
+    built = torch.bmm
+
+    def watched(*args, **options):
+        found = built(*args, **options)
+        largest.append(found.numel())
+        return found
+
+    monkeypatch.setattr(torch, "bmm", watched)
+    taped(model, inputs, lambda t: climb(t, replace(ALL, memory=1)))
+    tokens, inner = architectures.TOKENS, 48
+    assert max(largest) == tokens * inner  # one source at a time
+    assert room.LARGEST_RUN <= 2**30
+
+
+@pytest.mark.parametrize("name", ["bert", "llama", "gpt_oss", "bart"])
+def test_biases_held_constant_add_up_too_and_give_tokens_other_parts(name):
+    model, inputs = double(name)
+    source, constant = [], []
+    taped(model, inputs, lambda t: source.append(climb(t, ALL)))
+    taped(model, inputs, lambda t: constant.append(climb(t, replace(ALL, biases="constant"))))
+    for one, other in zip(source, constant, strict=True):
+        assert max(other["own"].errors.values()) < 1e-6
+        forward = one["own"].numbers["feed-forward"], other["own"].numbers["feed-forward"]
+        has_bias = one["own"].sourceless["feed-forward"] > 0
+        assert torch.allclose(*forward) == (not has_bias)
+        for rung in ("attention", "attention-residual"):
+            torch.testing.assert_close(one["own"].numbers[rung], other["own"].numbers[rung])
+
+
+@pytest.mark.parametrize("name", PRE_NORM.split())
+def test_rungs_that_coincide_in_pre_norm_models_are_one(name):
+    architecture = architectures.ALL[name]
+    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
+    for stream in flow.streams.values():
+        wanted = {"attention-block": "attention-residual", "layer": "feed-forward-residual"}
+        if stream.name != "decoder" or len(flow.streams) == 1:  # no cross-attention in between
+            wanted["globenc"] = "attention-residual"
+        assert dict(stream.same) == wanted
+        assert "layer" not in stream.measures
+        assert "layer" in stream
+        np.testing.assert_array_equal(stream["layer"], stream["feed-forward-residual"])
+        np.testing.assert_array_equal(stream.at("layer", 1), stream["layer"][1])
+    assert any("is feed-forward-residual" in note for note in flow.receipt.notes)
+
+
+@pytest.mark.parametrize("name", POST_NORM.split())
+def test_post_norm_models_have_six_rungs_that_differ(name):
+    architecture = architectures.ALL[name]
+    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
+    for stream in flow.streams.values():
+        assert not stream.same
+        lengths = [stream[rung] for rung in LADDER]
+        changes = [not np.allclose(a, b, rtol=1e-3) for a, b in pairwise(lengths)]
+        if stream.name == "cross":  # what was there before holds nothing of the encoder's tokens
+            assert changes == [False, True, True, True, True]
+        else:
+            assert all(changes)
+
+
+@pytest.mark.parametrize("name", PARALLEL.split())
+def test_parallel_feed_forward_reads_one_token_alone(name):
+    model, inputs = double(name)
+    found = []
+    taped(model, inputs, lambda t: found.append(climb(t, ALL)["own"].numbers))
+    for numbers in found:
+        own = numbers["feed-forward"][0]
+        assert (own - own.diagonal().diag_embed() == 0).all()
+        context = numbers["feed-forward-residual"][0] - numbers["attention-residual"][0]
+        off = ~torch.eye(len(own), dtype=torch.bool)
+        torch.testing.assert_close(context[off], torch.zeros_like(context[off]), atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("name", MIXTURES)
+def test_mixtures_of_experts_are_run_one_by_one_and_put_back(name):
+    architecture = architectures.ALL[name]
+    model = architecture.build()
+    before = getattr(model.config, "_experts_implementation_internal", None)
+    flow = analyze(model, inputs=architecture.inputs(), measures=["layer"])
+    assert flow.receipt.ok, flow.receipt
+    assert getattr(model.config, "_experts_implementation_internal", None) == before
+
+
+def test_encoder_tokens_are_a_second_set_of_sources():
+    architecture = architectures.ALL["marian"]
+    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
+    assert flow.cross["layer"].shape == (2, 6, 9)
+    assert flow.decoder["layer"].shape == (2, 6, 6)
+    assert (flow.cross["layer"] > 0).all()
+    model, inputs = double("marian")
+    found = []
+    taped(model, inputs, lambda t: found.append(climb(t, ALL)))
+    with_cross = found[2]
+    # a projection on the whole vector adds up over both sides, and the bias, to its length
+    along = [with_cross[side].numbers["along:layer"].sum(-1) for side in ("own", "other")]
+    assert (along[0] + along[1]).shape == (1, 6)
+
+
+def test_what_each_part_gives_along_the_whole_adds_up_to_its_length():
+    model, inputs = double("llama")  # without biases, tokens are all there is
+    found, lengths = [], []
+
+    def told(t):
+        found.append(climb(t, ALL)["own"].numbers)
+        ladder = rungs(t)["own"]
+        lengths.append({rung: record.total.norm(dim=-1) for rung, record in ladder.items()})
+
+    taped(model, inputs, told)
+    for numbers, whole in zip(found, lengths, strict=True):
+        for rung in ("attention", "attention-residual", "feed-forward-residual"):
+            added = numbers[f"along:{rung}"].sum(dim=-1)
+            torch.testing.assert_close(added, whole[rung], rtol=1e-6, atol=1e-9)
+            assert (numbers[f"along:{rung}"].abs() <= numbers[rung] + 1e-9).all()
+
+
+def test_the_receipt_knows_every_rung(demo):
+    flow = analyze(*demo, "A cat sat.", measures=["layer", "attention-block"], layers=[1, 4])
+    rows = [(check.layer, check.rung) for check in flow.receipt.rungs]
+    assert rows == [(1, "attention-block"), (1, "layer"), (4, "attention-block"), (4, "layer")]
+    assert all(0.01 < check.sourceless < 0.5 for check in flow.receipt.rungs)
+    assert "attention-block" in str(flow.receipt)
+    shares = flow.receipt.sourceless("encoder", (1, 4))
+    assert shares.keys() == {"attention-block", "layer"}
+
+
+def test_a_rung_that_does_not_add_up_is_named(demo):
+    flow = analyze(*demo, "A cat sat.", measures=["layer"], layers=[1])
+    broken = replace(flow.receipt, rungs=(replace(flow.receipt.rungs[0], error=0.1),))
+    assert not broken.ok
+    assert "encoder layer 1: on the rung 'layer' the parts miss" in broken.headline()
+
+
+def test_padding_has_no_part_in_it(demo):
+    model, tokenizer = demo
+    alone = analyze(model, tokenizer, "A cat sat.", measures=["layer", "attention-block"])
+    padded = tokenizer("A cat sat.", padding="max_length", max_length=12, return_tensors="pt")
+    flow = analyze(model, tokenizer, inputs=dict(padded), measures=["layer", "attention-block"])
+    for rung in ("layer", "attention-block"):
+        assert flow[rung].shape == alone[rung].shape
+        np.testing.assert_allclose(flow[rung], alone[rung], rtol=1e-4, atol=1e-5)
+    mixing = flow.stream().reading("mixing", "layer")
+    np.testing.assert_allclose(mixing, alone.stream().reading("mixing", "layer"), atol=1e-5)
+
+
+def test_many_texts_are_climbed_one_by_one(demo):
+    texts = ["A cat.", "A cat sat on a mat."]
+    flows = list(analyze_many(*demo, texts, measures=["layer"]))
+    for flow, text in zip(flows, texts, strict=True):
+        np.testing.assert_allclose(
+            flow["layer"], analyze(*demo, text, measures=["layer"])["layer"], rtol=1e-4, atol=1e-5
+        )
+
+
+def test_one_token_is_all_its_own():
+    architecture = architectures.ALL["gpt2"]
+    inputs = {"input_ids": torch.tensor([[5]])}
+    flow = analyze(architecture.build(), inputs=inputs, measures="all")
+    assert flow.receipt.ok
+    assert flow["layer"].shape == (2, 1, 1)
+    assert (flow.stream().reading("mixing", "layer") < 1e-5).all()
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("name", ["bert", "llama"])
+def test_halves_climb_in_single_precision(name, dtype):
+    architecture = architectures.ALL[name]
+    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all", dtype=dtype)
+    assert flow.receipt.ok, flow.receipt
+    assert {check.dtype for check in flow.receipt.rungs} == {dtype}
+
+
+class Unruly(nn.Module):
+    """A feed-forward block that adds up over the tokens, which no rule allows."""
+
+    def forward(self, x):
+        return torch.cumsum(x, dim=1)
+
+
+def test_an_operation_without_a_rule_names_itself_its_module_and_its_model(tiny):
+    model = tiny("llama")
+    model.layers[1].mlp = Unruly()
+    hooks = [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()]
+    with pytest.raises(NoRule) as caught:
+        analyze(model, inputs=architectures.text_inputs(), measures=["layer"])
+    message = str(caught.value)
+    assert "'cumsum' in layers.1.mlp (Unruly) of LlamaModel" in message
+    assert "attention measures only" in message
+    assert hooks == [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()]
+    assert analyze(model, inputs=architectures.text_inputs()).receipt.ok
+
+
+class Forgetful(nn.Module):
+    """A feed-forward block that copies its numbers past torch."""
+
+    def forward(self, x):
+        return torch.from_numpy(np.asarray(x.tolist(), dtype=np.float32))
+
+
+class Swap(nn.Module):
+    """A layer whose output is what its forgetful block says."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.self_attn_Attention = layer.self_attn
+        self.inner = layer
+
+    def forward(self, hidden_states, **options):
+        return Forgetful()(self.inner(hidden_states, **options))
+
+
+def test_a_layer_that_forgets_its_parts_is_refused(tiny):
+    model = tiny("llama")
+    model.layers = nn.ModuleList(Swap(layer) for layer in model.layers)
+    with pytest.raises(NoRule, match="no longer knows which token"):
+        analyze(model, inputs=architectures.text_inputs(), measures=["layer"])
+
+
+def test_a_model_without_layers_is_refused(tiny):
+    model = tiny("bert")
+    model.encoder.layer = nn.ModuleList()
+    with pytest.raises(UnsupportedModel, match="no list of layers"):
+        analyze(model, inputs=architectures.text_inputs(), measures=["layer"])
+
+
+@pytest.mark.parametrize("memory", [0, -1, float("nan"), float("inf"), "much", True])
+def test_memory_that_makes_no_sense_is_refused(demo, memory):
+    with pytest.raises(BadInput, match="memory is"):
+        analyze(*demo, "A cat.", measures=["layer"], memory=memory)
+
+
+def test_an_unknown_treatment_of_biases_is_refused(demo):
+    with pytest.raises(UnknownName, match="source, constant"):
+        analyze(*demo, "A cat.", biases="none")
+
+
+def test_a_reading_that_is_not_there_is_named(demo):
+    flow = analyze(*demo, "A cat.", measures=["layer"])
+    with pytest.raises(UnknownName, match="mixing:layer"):
+        flow.stream().reading("mixing", "attention")
+
+
+def test_readings_and_coinciding_rungs_survive_a_file(tmp_path):
+    import normviz
+
+    architecture = architectures.ALL["llama"]
+    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
+    again = normviz.load(flow.save(tmp_path / "x.normviz"))
+    assert again.stream().same == flow.stream().same
+    assert again.receipt == flow.receipt
+    for name in flow.stream().readings:
+        kind, _, rung = name.partition(":")
+        np.testing.assert_array_equal(
+            again.stream().reading(kind, rung), flow.stream().reading(kind, rung)
+        )
+
+
+def test_parts_do_not_outlive_the_pass(tiny):
+    model = tiny("bert")
+    analyze(model, inputs=architectures.text_inputs(), measures=["layer"])
+    held = [*model.parameters(), *model.buffers()]
+    assert not any(isinstance(tensor, Parts) for tensor in held)

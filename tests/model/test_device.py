@@ -1,0 +1,65 @@
+"""Everything is computed where the model is: shown on the meta device, where nothing can hide."""
+
+import architectures
+import pytest
+import torch
+from architectures import ALL
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from normviz.core.catalog import DEFAULT
+from normviz.model.capture import capture
+from normviz.model.measures.reducer import Reducer
+
+
+class Elsewhere(TorchDispatchMode):
+    """Notes every tensor that is made on another device than meta."""
+
+    def __init__(self):
+        super().__init__()
+        self.made = []
+        self.operations = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        self.operations += 1
+        for tensor in result if isinstance(result, tuple | list) else (result,):
+            if isinstance(tensor, torch.Tensor) and tensor.device.type != "meta":
+                self.made.append((func, tensor.device))
+        return result
+
+
+def on_meta(name):
+    architecture = ALL[name]
+    with torch.device("meta"):
+        model = architecture.build()
+    return model, {key: value.to("meta") for key, value in architecture.inputs().items()}
+
+
+@pytest.mark.parametrize("name", ["bert", "llama", "gpt2", "bart", "vit", "gptj", "gemma3_text"])
+def test_capture_and_measures_make_no_tensor_elsewhere(name):
+    model, inputs = on_meta(name)
+    reducer = Reducer(DEFAULT)
+    watch = Elsewhere()
+
+    def watched(heard):
+        with watch:
+            return reducer(heard)
+
+    results = capture(model, inputs, watched)
+    assert watch.made == []
+    assert watch.operations > 20 * len(results) > 0
+    for result in results:
+        assert set(result.numbers) == {"weight", "value-norm", "attention"}
+        assert {tensor.device.type for tensor in result.numbers.values()} == {"meta"}
+
+
+def test_padding_is_handled_there_too():
+    model, inputs = on_meta("bert")
+    # the mask comes from the host, as a tokenizer gives it; the model is elsewhere
+    real = torch.ones(1, architectures.TOKENS, dtype=torch.bool)
+    reducer = Reducer(DEFAULT, heads=[1, 3], real={"encoder": lambda length: real})
+    watch = Elsewhere()
+    with watch:
+        results = capture(model, inputs, reducer)
+    assert watch.made == []
+    assert results[0].numbers["weight"].shape == (1, 2, 9, 9)

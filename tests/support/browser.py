@@ -1,0 +1,154 @@
+"""A real browser for tests: the system's Chromium or Chrome, else the one Playwright installed.
+
+Run as a program, it makes sure that there is one, and tries what the machine allows. It looks for
+a Firefox too, and does without where there can be none.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import firefox
+import pytest
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+
+from normviz.core.flow import Flow
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def executable() -> str | None:
+    """The system's browser, or None to let Playwright use its own."""
+    return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A running browser, or a failure that says what to install; never a skipped test."""
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
+        except Error as error:
+            pytest.fail(
+                f"No browser could be started ({error.message.splitlines()[0]}). "
+                "Install Chromium, or run `playwright install chromium`."
+            )
+        yield browser
+        browser.close()
+
+
+INK = """canvas => {
+  const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let inked = 0, sum = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] > 0) { inked++; sum = (sum * 31 + data[at] + data[at + 1] * 7) % 1000003; }
+  }
+  return {inked, sum};
+}"""
+"""How many pixels of a canvas are painted, and a number that changes with their colours."""
+
+
+@contextmanager
+def opening(browser: Browser, folder: Path, **options: Any) -> Iterator[Callable[..., Page]]:
+    """Opens flows and pages from disk; any error, alert or request fails the test at the end.
+
+    Nothing moves, unless the options say so: a picture can be looked at as soon as it is there.
+    """
+    usual = {"viewport": {"width": 1000, "height": 800}, "reduced_motion": "reduce"}
+    context = browser.new_context(**{**usual, **options})
+    path = folder / "figure.html"
+    trouble: list[str] = []
+
+    def opened(content: Flow | str, *, complains: bool = False, **choice: Any) -> Page:
+        if isinstance(content, str):
+            path.write_text(content, encoding="ascii")
+        else:
+            content.to_html(path, **choice)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: trouble.append(str(error)))
+        if not complains:
+            tab.on("console", lambda line: line.type != "error" or trouble.append(line.text))
+        tab.on("dialog", lambda dialog: (trouble.append("alert"), dialog.dismiss()))
+        tab.on("request", lambda asked: asked.url == path.as_uri() or trouble.append(asked.url))
+        tab.goto(path.as_uri())
+        expect(tab.locator(".nv-sentence, .nv-notice").first).not_to_be_empty()
+        return tab
+
+    yield opened
+    context.close()
+    assert trouble == []
+
+
+def ink(tab, which=".nv-base"):
+    return tab.locator(which).first.evaluate(INK)
+
+
+def pressed(tab, group):
+    return tab.locator(f"[aria-label='{group}'] [aria-pressed=true]").all_inner_texts()
+
+
+def token(tab, side, index):
+    return tab.locator(f".nv-tokens.nv-{side} li").nth(index)
+
+
+def percent(share):
+    """A share as the view writes it."""
+    return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}"
+
+
+def starts() -> bool:
+    """Whether a browser can be started now."""
+    with sync_playwright() as playwright:
+        try:
+            playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS).close()
+        except Error:
+            return False
+    return True
+
+
+def installers() -> list[list[list[str]]]:
+    """Ways to get a browser, likeliest first: the system's packages for root, Playwright's own."""
+    own = [[sys.executable, "-m", "playwright", "install", "chromium"]]
+    if shutil.which("apt-get") is None or os.geteuid() != 0:
+        return [own]
+    quiet = ["apt-get", "-qq", "-o", "Dpkg::Use-Pty=0"]
+    return [[[*quiet, "update"], [*quiet, "install", "-y", "chromium"]], own]
+
+
+def ensure() -> bool:
+    """Find a browser, or install one."""
+    if starts():
+        return True
+    for commands in installers():
+        print(f"· no browser yet; trying: {' '.join(commands[-1])}", flush=True)
+        done = [subprocess.run(command, check=False).returncode for command in commands]
+        if done[-1] == 0 and starts():
+            return True
+    return False
+
+
+if __name__ == "__main__":
+    if not ensure():
+        sys.exit(
+            "The browser tests need Chromium or Chrome, and none could be installed. "
+            "Install one from your system's packages (chromium, google-chrome), then run again."
+        )
+    print(f"· browser: {executable() or 'the one Playwright installed'}")
+    if firefox.ensure():
+        print(f"· and also: {firefox.executable()}")
+    else:
+        print("· no Firefox could be had here; the tests in Firefox will be skipped")

@@ -1,0 +1,122 @@
+"""Pictures of every view, in light and dark, of texts of 8, 40 and 200 tokens.
+
+make screenshots        writes screenshots/<view>-<tokens>-<theme>.png; then look at them
+python tests/support/screenshots.py FOLDER flow- grid-      only those whose names hold these words
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import transformers
+from browser import chromium, opening
+from flows import VIEWS_OF_A_TEXT, chart, translation_flow
+from playwright.sync_api import Page
+
+import normviz
+from normviz.core.flow import Flow
+from normviz.view.state import COLOURS
+
+TEXT = (
+    "The animal did not cross the street because it was too tired. It stayed where it was, and "
+    "looked unbelievably sad. A boy who had seen it all from his window came down with a bowl of "
+    "water, sat on the kerb beside it, and waited. After a while the animal drank a little, then "
+    "a little more, and at last it stood up. "
+)
+SIZES = (8, 40, 200)
+THEMES = ("light", "dark")
+
+
+def text_of(tokens: int, tokenizer: Any) -> str:
+    """As much of the text, over and over, as makes so many tokens with the two special ones."""
+    ids = tokenizer(TEXT * 20, add_special_tokens=False)["input_ids"][: tokens - 2]
+    return str(tokenizer.decode(ids))
+
+
+def scenes(flow: Flow, other: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every view with a token pinned and without, and what can stand side by side."""
+    middle = len(flow.tokens) // 2
+    for view in VIEWS_OF_A_TEXT:
+        yield view, {"view": view, "layer": 2}
+        yield f"{view}-pinned", {"view": view, "layer": 2, "token": middle}
+    yield "compare", {"measure": "weight", "compare": "weighted-norm", "layer": 2, "token": middle}
+    yield "compare-matrix", {"view": "matrix", "measure": "weight", "compare": "weighted-norm"}
+    yield "compare-grid", {"view": "grid", "measure": "weight", "compare": "weighted-norm"}
+    for colour in COLOURS[1:]:
+        pair = {"measure": "weight", "compare": "weighted-norm"}
+        yield f"agreement-{colour}", {"view": "grid", "colour": colour, **pair}
+    yield "compare-profile", {"view": "profile", "measure": "weight", "compare": "weighted-norm"}
+    yield "compare-flows", {"compare": other, "layer": 2}
+    yield "words", {"layer": 2, "words": True, "special": "hidden", "threshold": 0.05}
+
+
+def ladder_scenes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What the ladder adds: the slider, what cancels, what is mixed in."""
+    pinned = {"layer": 2, "token": len(flow.tokens) // 2}
+    yield "ladder", {"measure": "layer", "layer": 2}
+    yield "ladder-pinned", {"measure": "attention-block", **pinned}
+    yield "ladder-stack", {"view": "stack", "measure": "layer", **pinned}
+    yield "ladder-profile", {"view": "profile", "measure": "attention-block", "layer": 2}
+
+
+def signed_scenes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Numbers below zero, in two hues."""
+    signed = {"measure": "effective-weight", "layer": 2}
+    yield "signed", signed
+    yield "signed-pinned", {**signed, "token": len(flow.tokens) // 2, "heads": [3]}
+    yield "signed-matrix", {**signed, "view": "matrix"}
+    yield "signed-grid", {**signed, "view": "grid"}
+
+
+def alignment_scenes() -> Iterator[tuple[Flow, str, dict[str, Any]]]:
+    """Words of a translation, of random numbers, with gold and without, alone and side by side."""
+    flow = translation_flow()
+    golden = flow.with_gold(normviz.Gold([(0, 1), (1, 2), (2, 3)], [(0, 0), (2, 4)]))
+    view = {"view": "alignment", "measure": "weight"}
+    yield flow, "alignment", view
+    yield golden, "alignment-gold", {**view, "token": 2}
+    yield golden, "alignment-compare", {**view, "compare": "weighted-norm", "setting": "output"}
+
+
+def shoot(tab: Page, path: Path) -> None:
+    """A picture of the whole page, once everything has been painted."""
+    tab.wait_for_timeout(400)
+    tab.screenshot(path=path, full_page=True)
+    tab.close()
+
+
+def main(folder: Path, wanted: list[str]) -> None:
+    """All pictures, or those whose names contain one of the words wanted."""
+    from normviz.model.loading import resolve
+
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    folder.mkdir(exist_ok=True)
+    loaded = resolve("demo")
+    ask = partial(normviz.analyze, loaded.model, loaded.tokenizer)
+    other = ask("The truck did not cross the street because it was too wide.")
+    with chromium() as browser, tempfile.TemporaryDirectory() as pages:
+        for size in SIZES:
+            text = text_of(size, loaded.tokenizer)
+            flow, tall = ask(text), ask(text, measures="all")
+            looks = [(flow, *scene) for scene in scenes(flow, other)]
+            looks += [(tall, *scene) for scene in ladder_scenes(tall)]
+            looks += [(tall, *scene) for scene in signed_scenes(tall)]
+            looks.append((tall.with_chart(chart()), "study", {"view": "profile", "layer": 2}))
+            looks += alignment_scenes() if size == SIZES[0] else []
+            for (shown, name, choice), theme in product(looks, THEMES):
+                target = folder / f"{name}-{size}-{theme}.png"
+                if wanted and not any(word in target.name for word in wanted):
+                    continue
+                view = {"viewport": {"width": 1180, "height": 760}}
+                with opening(browser, Path(pages), **view) as opened:
+                    shoot(opened(shown, theme=theme, **choice), target)
+                print(target, flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])
