@@ -51,9 +51,9 @@ Runs = Mapping[str, Mapping[str, Any]]
 """What was found, by seed."""
 
 
-def sentences(learnt: int) -> tuple[list[Sentence], list[Sentence]]:
+def sentences(learned: int) -> tuple[list[Sentence], list[Sentence]]:
     """Sentences to learn from, and those to judge by."""
-    return corpus(LANGUAGE, learnt, min(JUDGED, learnt))
+    return corpus(LANGUAGE, learned, min(JUDGED, learned))
 
 
 def texts(said: Sequence[Sentence]) -> list[tuple[str, str]]:
@@ -73,11 +73,11 @@ def seeded(seeds: int, count: int, epochs: int) -> dict[str, Any]:
 
 def run(seed: int, count: int, epochs: int) -> dict[str, Any]:
     """Train a model, see whether it translates, and judge its links."""
-    learnt, judged = sentences(count)
+    learned, judged = sentences(count)
     recipe = replace(RECIPE, seed=seed, epochs=epochs)
     began = process_time()
-    tokenizer = tokenizer_of(texts(learnt), recipe.vocabulary)
-    model = trained(recipe, tokenizer, texts(learnt))
+    tokenizer = tokenizer_of(texts(learned), recipe.vocabulary)
+    model = trained(recipe, tokenizer, texts(learned))
     took = process_time() - began
     written = translations(model, tokenizer, [one.source for one in judged])
     right = sum(said == one.target for said, one in zip(written, judged, strict=True))
@@ -198,13 +198,13 @@ def figure(runs: Runs, place: Path) -> None:
     layers = layered(runs)
     sheet = Figure(figsize=(7.2, 2.9), layout="constrained")
     for axes, setting in zip(sheet.subplots(1, 2, sharey=True), SETTINGS, strict=True):
-        for measure, (colour, marker, aside) in looks.items():
+        for measure, (color, marker, aside) in looks.items():
             columns = [one["aer"][setting][measure] for one in runs.values()]
             values = [[100 * column[row] for column in columns] for row in layers]
             places = [number + aside for number in range(len(layers))]
-            axes.plot(places, [*map(statistics.mean, values)], color=colour, linewidth=1.4)
-            axes.plot(places, values, marker, color=colour, markersize=4, alpha=0.6)
-            axes.plot([], [], marker=marker, color=colour, label=LABELS[measure], markersize=4)
+            axes.plot(places, [*map(statistics.mean, values)], color=color, linewidth=1.4)
+            axes.plot(places, values, marker, color=color, markersize=4, alpha=0.6)
+            axes.plot([], [], marker=marker, color=color, label=LABELS[measure], markersize=4)
         axes.set_xticks(range(len(layers)))
         axes.set(title=f"alignment with {setting}: AER, %", xlabel="layer", ylim=(0, 100))
         axes.spines[["top", "right"]].set_visible(False)

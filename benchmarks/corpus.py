@@ -1,6 +1,6 @@
 """Experiment 1 of Kobayashi et al. 2020 on whole corpora: what special tokens get and move.
 
-The text file has one paragraph on a line; two neighbours make a segment `[CLS] a [SEP] b [SEP]`,
+The text file has one paragraph on a line; two neighbors make a segment `[CLS] a [SEP] b [SEP]`,
 cut off after 128 tokens, as in the paper. Lines that begin with `=` are headings: left out.
 
     python benchmarks/corpus.py wikipedia.txt                    demo, then demo-decoder
@@ -105,9 +105,9 @@ def figure(found: Mapping[str, Any], place: Path) -> None:
     sheet = Figure(figsize=(7.2, 2.9), layout="constrained")
     for axes, (measure, label) in zip(sheet.subplots(1, 2, sharey=True), panels, strict=True):
         ends: dict[str, float] = {}
-        for kind, (colour, marker) in looks.items():
+        for kind, (color, marker) in looks.items():
             values = [100 * one for one in found["shares"][measure][kind]["layers"]]
-            axes.plot(values, color=colour, marker=marker, markersize=4.5, linewidth=1.4)
+            axes.plot(values, color=color, marker=marker, markersize=4.5, linewidth=1.4)
             ends[kind] = values[-1]
         height = -GAP
         for kind, end in sorted(ends.items(), key=lambda one: one[1]):
@@ -178,7 +178,7 @@ def in_two(texts: list[tuple[str, str]]) -> float:
 
 
 def report(results: dict[str, Any], readme: Path = README) -> None:
-    """Throughput over a corpus, as a table and a judgement."""
+    """Throughput over a corpus, as a table and a judgment."""
     names = {
         "plain": "plain",
         "masses": "masses, relations and frequency",
@@ -190,10 +190,10 @@ def report(results: dict[str, Any], readme: Path = README) -> None:
         for name, said in names.items()
     ]
     goal = results["goals"]["segments per second, x the plain pass"]
-    judgement = judged("the measures", against["masses"]["median"], goal, at_least=True)
+    judgment = judged("the measures", against["masses"]["median"], goal, at_least=True)
     workers = f"- two workers of one thread each: {times(results['two workers, x one'])} × one."
     head = ["", "segments per second", "× the plain pass"]
-    write(readme, "corpus-speed", f"{table(head, rows)}\n\n{judgement}\n{workers}")
+    write(readme, "corpus-speed", f"{table(head, rows)}\n\n{judgment}\n{workers}")
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Token identifiability (Brunner et al. 2020, §4) on any model: is a token still in its state?
 
-Reads a text file as `mixing.py` does: one paragraph on a line, two neighbours make a segment.
+Reads a text file as `mixing.py` does: one paragraph on a line, two neighbors make a segment.
 
     python benchmarks/identifiability.py wikipedia.txt --model bert-base-uncased --texts 200
 """

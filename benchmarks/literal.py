@@ -90,10 +90,10 @@ def four(model: Any, inputs: dict[str, Tensor]) -> list[tuple[Tensor, ...]]:
 
 
 def _normed(vectors: Tensor, whole: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Each part centred by itself, all scaled by the deviation of the whole."""
+    """Each part centered by itself, all scaled by the deviation of the whole."""
     deviation = (whole.var(dim=-1, unbiased=False) + norm.eps).sqrt()
-    centred = vectors - vectors.mean(dim=-1, keepdim=True)
-    return centred / deviation[:, None, None] * norm.weight
+    centered = vectors - vectors.mean(dim=-1, keepdim=True)
+    return centered / deviation[:, None, None] * norm.weight
 
 
 @torch.no_grad()

@@ -1,6 +1,6 @@
 """Table 2 of Kobayashi et al. 2021 on any model: how much of a token comes from other tokens.
 
-The text file has one paragraph on a line; two neighbours make a segment, cut off after 128 tokens.
+The text file has one paragraph on a line; two neighbors make a segment, cut off after 128 tokens.
 Lines that begin with `=` are headings and are left out.
 
     python benchmarks/mixing.py wikipedia.txt --model bert-base-uncased --texts 992

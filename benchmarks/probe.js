@@ -10,8 +10,8 @@
     for (const canvas of document.querySelectorAll("canvas")) {
       if (!canvas.width || !canvas.height) continue;
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      const colours = new Uint32Array(data.buffer);
-      for (let at = 0; at < colours.length; at++) sum = (Math.imul(sum, 31) + colours[at]) | 0;
+      const colors = new Uint32Array(data.buffer);
+      for (let at = 0; at < colors.length; at++) sum = (Math.imul(sum, 31) + colors[at]) | 0;
     }
     return sum;
   };

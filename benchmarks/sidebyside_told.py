@@ -145,14 +145,14 @@ def figure(rows: Found, place: Path) -> None:
     panels = {"size": "size, MB", "first": "first picture, ms", "layer": "layer switch, ms"}
     sheet = Figure(figsize=(9.6, 3.2), layout="constrained")
     for axes, (kind, title) in zip(sheet.subplots(1, 3), panels.items(), strict=True):
-        for name, (colour, marker) in LOOKS.items():
+        for name, (color, marker) in LOOKS.items():
             there = [t for t, row in rows.items() if kind in row.get(name, {})]
             values = [rows[t][name][kind]["median"] / ROWS[kind][1] for t in there]
-            look = {"color": colour, "linewidth": 1.4, "markersize": 4.5}
+            look = {"color": color, "linewidth": 1.4, "markersize": 4.5}
             axes.plot([*map(int, there)], values, marker=marker, label=NAMES[name], **look)
             last = rows[there[-1]][name] if there else {}
             if "gave up" in last or (there and there[-1] != list(rows)[-1]):
-                axes.plot(int(there[-1]), values[-1], "x", color=colour, markersize=11)
+                axes.plot(int(there[-1]), values[-1], "x", color=color, markersize=11)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set_xticks([*map(int, rows)], list(rows))

@@ -100,14 +100,14 @@ def inside(model: Any, tokens: int, rounds: int) -> dict[str, Any]:
     """Milliseconds of the plain pass, of an analysis, and of its stages."""
     spent: dict[str, list[float]] = {label: [] for label in STAGES}
 
-    def analysed() -> None:
+    def analyzed() -> None:
         for parts in spent.values():
             parts.append(0.0)
         normviz.analyze(model, inputs=ids(tokens))
 
     with clocked(spent):
         seconds = in_turn(
-            {"plain": partial(plain, model, tokens), "normviz": analysed}, rounds=rounds
+            {"plain": partial(plain, model, tokens), "normviz": analyzed}, rounds=rounds
         )
     rounds_of = {label: each[1:] for label, each in spent.items()}  # the first warms
     every = zip(seconds["normviz"], seconds["plain"], *rounds_of.values(), strict=True)

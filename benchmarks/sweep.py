@@ -52,7 +52,7 @@ def plain(model: Any, tokens: int) -> object:
         return model(**ids(tokens), output_attentions=True).attentions
 
 
-def analysed(name: str, model: Any, tokens: int) -> object:
+def analyzed(name: str, model: Any, tokens: int) -> object:
     """normviz: the pass, some measures, the receipt, the result in numpy."""
     return normviz.analyze(model, inputs=ids(tokens), measures=MEASURES[name])
 
@@ -70,7 +70,7 @@ def products(model: Any, tokens: int) -> None:
 def contenders(model: Any, tokens: int, names: list[str]) -> dict[str, Task]:
     """The pass and some measures, as tasks."""
     tasks: dict[str, Task] = {"plain": partial(plain, model, tokens)}
-    return tasks | {name: partial(analysed, name, model, tokens) for name in names}
+    return tasks | {name: partial(analyzed, name, model, tokens) for name in names}
 
 
 def literally(model: Any, tokens: int, name: str) -> Task:

@@ -1,4 +1,4 @@
-"""The sweep as the README's tables, judgements and plot."""
+"""The sweep as the README's tables, judgments and plot."""
 
 from pathlib import Path
 from typing import Any
@@ -7,12 +7,12 @@ from tables import README, judged, shown, table, times, write
 from timing import RESULTS
 
 GIB = 2**30
-COLOURS = {"minilm": "#3b66c4", "bert": "#c0392b", "gpt2": "#1e7d4f", "llama": "#8a5a00"}
+COLORS = {"minilm": "#3b66c4", "bert": "#c0392b", "gpt2": "#1e7d4f", "llama": "#8a5a00"}
 SHORT = {"minilm": "MiniLM", "bert": "BERT-base", "gpt2": "GPT-2", "llama": "Llama slice"}
 
 
 def report(results: dict[str, Any], readme: Path = README) -> None:
-    """The sweep as tables, judgements and a plot."""
+    """The sweep as tables, judgments and a plot."""
     shapes = results["shapes"]
     parts = [_versions(results["machine"]), _light(shapes, "float32"), _bfloat(shapes)]
     write(readme, "sweep", "\n\n".join(parts))
@@ -166,7 +166,7 @@ def figure(shapes: dict[str, Any], place: Path) -> None:
     left, right = sheet.subplots(1, 2)
     for name, shape in shapes.items():
         rows = shape["float32"]
-        tokens, look = [int(n) for n in rows], {"color": COLOURS[name], "marker": "o"}
+        tokens, look = [int(n) for n in rows], {"color": COLORS[name], "marker": "o"}
         for measure, line in (("four", "-"), ("block", "--")):
             values = [row["x plain"][measure]["median"] for row in rows.values()]
             label = SHORT[name] if measure == "four" else None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from normviz._load import load
 from normviz.alignment.align import Alignment, align
 from normviz.alignment.scores import aer
-from normviz.alignment.symmetrize import symmetrise
+from normviz.alignment.symmetrize import symmetrize
 from normviz.core.catalog import MEASURES
 from normviz.core.flow import Flow
 from normviz.core.gold import Gold
@@ -60,7 +60,7 @@ __all__ = [
     "profile",
     "rollout",
     "studies",
-    "symmetrise",
+    "symmetrize",
     "to_html",
 ]
 

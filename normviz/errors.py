@@ -24,7 +24,7 @@ class ModelNotFound(NormvizError):
 
 
 class BadInput(NormvizError, ValueError):
-    """The text or the model inputs cannot be analysed as they are."""
+    """The text or the model inputs cannot be analyzed as they are."""
 
 
 class TextTooLong(BadInput):

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 DPI = 110
-COLOURS = 48
-"""Sharp enough for a page, and small enough for a repository: dots to the inch, and colours."""
+COLORS = 48
+"""Sharp enough for a page, and small enough for a repository: dots to the inch, and colors."""
 LINES = ("alignment.png",)
-"""Pictures whose thin lines have colours of their own; with few colours, these would go first."""
+"""Pictures whose thin lines have colors of their own; with few colors, these would go first."""
 
 PICTURES: dict[str, Callable[[Path], object]] = {}
 
@@ -214,10 +214,10 @@ def your_own_model(path: Path) -> None:
 
 
 def slimmed(path: Path) -> None:
-    """Write a picture again with few colours."""
+    """Write a picture again with few colors."""
     from PIL import Image
 
-    kept = {"colors": COLOURS}
+    kept = {"colors": COLORS}
     if path.name in LINES:
         kept = {"colors": 256, "method": Image.Quantize.FASTOCTREE}
     with Image.open(path) as full:

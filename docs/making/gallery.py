@@ -59,10 +59,10 @@ EXHIBITS = (
     Exhibit(
         "grid",
         "Every head in small",
-        "Heads coloured by how far α and ‖αf(x)‖ agree about the order of the keys. A click opens "
+        "Heads colored by how far α and ‖αf(x)‖ agree about the order of the keys. A click opens "
         "a head at the token where they differ most.",
         "flow",
-        {"view": "grid", "measure": "weight", "compare": "weighted-norm", "colour": "rank"},
+        {"view": "grid", "measure": "weight", "compare": "weighted-norm", "color": "rank"},
     ),
     Exhibit(
         "matrix",

@@ -34,7 +34,7 @@ Every measure that `normviz.analyze(…, measures=…)` knows, by its id. In the
 that receives (`query`), j the token that is read from (`key`), h a head; x<sub>j</sub> is what the
 layer was given for token j, and fʰ(x) = (x W<sub>V</sub>ʰ + b<sub>V</sub>ʰ) W<sub>O</sub>ʰ what
 head h has to give from it. ‖·‖ is the Euclidean norm. Layers and heads are numbered from 0. None of
-these is renormalised silently: where rows are shares, the formula says so.
+these is renormalized silently: where rows are shares, the formula says so.
 
 Costs are ratios to the model's own eager pass with attentions, from the
 [benchmarks](benchmarks/README.md), where something was measured; what was not says so. `"all"`

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from normviz.alignment.formats import written
-from normviz.alignment.words import Words, numbered, recounted, spelt
+from normviz.alignment.words import Words, numbered, recounted, spelled
 from normviz.core.catalog import MEASURES, one_of
 from normviz.core.flow import Flow
 from normviz.core.gold import Link, swapped
@@ -192,8 +192,8 @@ def grouped(stream: Stream, setting: str) -> Grouping:
             )
         into = np.vstack([into[1:], np.zeros_like(into[:1])])
     return Grouping(
-        spelt(keys),
-        spelt(queries),
+        spelled(keys),
+        spelled(queries),
         _membership(keys, others=True),
         into.T / into.sum(axis=0)[:, None],
     )
@@ -201,7 +201,7 @@ def grouped(stream: Stream, setting: str) -> Grouping:
 
 def _membership(tokens: Tokens, *, others: bool) -> Float[np.ndarray, "token word"]:
     """Which token is a piece of which word, and perhaps the others one by one."""
-    numbers, words = numbered(tokens), len(spelt(tokens))
+    numbers, words = numbered(tokens), len(spelled(tokens))
     if not words:
         raise BadInput(
             f"There is no word in {' '.join(tokens)!r}.",

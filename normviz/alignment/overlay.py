@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from normviz.alignment.words import Words, recounted, spelt
+from normviz.alignment.words import Words, recounted, spelled
 from normviz.core.flow import Flow
 from normviz.core.gold import Gold
 from normviz.errors import BadInput
@@ -31,7 +31,7 @@ def check(flow: Flow, gold: Gold) -> None:
     _refuse_one_text(flow)
     cross = flow.streams["cross"]
     for side, place, tokens in (("source", 0, cross.keys), ("target", 1, cross.queries)):
-        count = len(spelt(tokens))
+        count = len(spelled(tokens))
         beyond = sorted(link for link in gold.possible if link[place] >= count)
         if beyond:
             raise BadInput(
@@ -46,5 +46,5 @@ def _refuse_one_text(flow: Flow) -> None:
         raise BadInput(
             f"This flow has no cross stream, only: {', '.join(flow.streams)}.",
             "Links join the words of two texts, so a stream from one to the other is wanted.",
-            "Analyse a translation: normviz.analyze(model, text, target=…).",
+            "Analyze a translation: normviz.analyze(model, text, target=…).",
         )

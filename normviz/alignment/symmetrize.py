@@ -9,10 +9,10 @@ from normviz.core.gold import Link
 from normviz.errors import BadInput
 
 Links = frozenset[Link]
-NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
+NEIGHBORS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
-def symmetrise(forward: Any, backward: Any, method: str = "grow-diag-final-and") -> Links:
+def symmetrize(forward: Any, backward: Any, method: str = "grow-diag-final-and") -> Links:
     """Links of two translation models, one for each direction, made one.
 
     Parameters
@@ -22,7 +22,7 @@ def symmetrise(forward: Any, backward: Any, method: str = "grow-diag-final-and")
         translates back are turned round first (`alignment.swapped()`).
     method
         `"intersection"`: what both say. `"union"`: what one of them says.
-        `"grow-diag-final-and"`: from the intersection to its neighbours in the union, as long as
+        `"grow-diag-final-and"`: from the intersection to its neighbors in the union, as long as
         they bring in a word that has no link; then links between two words that both have none.
     """
     one_of(method, METHODS, "method")
@@ -31,7 +31,7 @@ def symmetrise(forward: Any, backward: Any, method: str = "grow-diag-final-and")
         raise BadInput(
             f"One alignment is of {sizes[0]} source and target words, the other of {sizes[1]}.",
             "Both must read from the same source to the same target.",
-            "Turn the other direction round: symmetrise(forward, backward.swapped()).",
+            "Turn the other direction round: symmetrize(forward, backward.swapped()).",
         )
     return METHODS[method](as_gold(forward).sure, as_gold(backward).sure)
 
@@ -53,8 +53,8 @@ def _grown(forward: Links, backward: Links) -> Links:
 
 
 def _grow(links: set[Link], link: Link, union: Links) -> None:
-    """Add the neighbours of a link that either direction knows, if they bring in a new word."""
-    for down, right in NEIGHBOURS:
+    """Add the neighbors of a link that either direction knows, if they bring in a new word."""
+    for down, right in NEIGHBORS:
         beside = link[0] + down, link[1] + right
         if beside in union and any(_free(links, beside)):
             links.add(beside)

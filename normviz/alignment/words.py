@@ -34,7 +34,7 @@ def numbered(tokens: Tokens) -> tuple[int | None, ...]:
     )
 
 
-def spelt(tokens: Tokens) -> tuple[str, ...]:
+def spelled(tokens: Tokens) -> tuple[str, ...]:
     """The words that are not special, in order."""
     words = {n: tokens.spellings[w] for n, w in zip(numbered(tokens), tokens.words, strict=True)}
     return tuple(words[n] for n in sorted(n for n in words if n is not None))
@@ -68,7 +68,7 @@ def regrouped(tokens: Tokens, words: Words, prefix: str = "") -> Tokens:
         raise BadInput(
             f"The word {missing[0]!r} has no token of its own in {' '.join(tokens)!r}.",
             "Every word must be made of at least one token.",
-            "Give the words of the text that was analysed, as the tokenizer can tell them apart.",
+            "Give the words of the text that was analyzed, as the tokenizer can tell them apart.",
         )
     return _renumbered(tokens, place, wanted)
 

@@ -11,7 +11,7 @@ from normviz.cli import profile as shell
 from normviz.errors import NormvizError
 from normviz.view.bounds import bounded
 from normviz.view.encoding import PRECISIONS
-from normviz.view.state import COLOURS, SCALES, SPECIALS, THEMES, VIEWS
+from normviz.view.state import COLORS, SCALES, SPECIALS, THEMES, VIEWS
 
 EXAMPLES = """examples:
   normviz show "The cat sat." --pair "On a mat."           a page, normviz.html
@@ -97,7 +97,7 @@ def _show_options(show: argparse.ArgumentParser) -> None:
     show.add_argument("--norm", default="frobenius", help='of derivatives, or "spectral"')
     show.add_argument("--origin", default="after-norm", metavar="WHERE",
                       help='of derivatives: the input "after-norm" or "before-norm"')  # fmt: skip
-    show.add_argument("--rows", default="normalised", help='of attributions, or "raw"')
+    show.add_argument("--rows", default="normalized", help='of attributions, or "raw"')
     _picture_options(show)
 
 
@@ -118,13 +118,13 @@ def _picture_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--words", action="store_true", default=None)
     parser.add_argument("--special", choices=SPECIALS)
     parser.add_argument("--threshold", type=float)
-    parser.add_argument("--colour", choices=COLOURS, help="of the grid: how far two measures agree")
+    parser.add_argument("--color", choices=COLORS, help="of the grid: how far two measures agree")
     parser.add_argument("--setting", choices=SETTINGS, help="of an alignment: whose row counts")
     parser.add_argument("--theme", choices=THEMES)
     parser.add_argument("--precision", choices=PRECISIONS, help="of the numbers in a page")
     for name, about in (
         ("max_mb", "the largest page wanted, in megabytes"),
-        ("width_cm", "the width of a figure, in centimetres"),
+        ("width_cm", "the width of a figure, in centimeters"),
         ("dpi", "the dots per inch of a PNG"),
     ):
         parser.add_argument(SHELL[name], type=_sized(name), metavar="NUMBER", help=about)

@@ -13,7 +13,7 @@ from typing import Any
 import normviz
 from normviz.core.catalog import DEFAULT
 from normviz.corpus.profile import Profile
-from normviz.corpus.sources import neighbours
+from normviz.corpus.sources import neighbors
 from normviz.system.files import atomically, by_ending
 from normviz.system.optional import needed
 
@@ -63,7 +63,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Profile what is in the files; 1 when some of the texts could not be measured."""
     write = by_ending(chosen.output, WRITERS)  # before the model is loaded, not after
     measures = "all" if chosen.measures == ["all"] else chosen.measures or DEFAULT
-    texts = neighbours(chosen.files, chosen.column) if chosen.pairs else iter(chosen.files)
+    texts = neighbors(chosen.files, chosen.column) if chosen.pairs else iter(chosen.files)
     with _workers(chosen.workers) as executor:
         found = normviz.profile(
             texts, chosen.model, chosen.tokenizer, measures=measures, column=chosen.column,

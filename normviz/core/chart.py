@@ -26,7 +26,7 @@ class Series:
     dashed: bool = False
     """Whether it is the other of two that belong together."""
     faint: bool = False
-    """Whether it only says what the others are to be measured against: a thin grey line."""
+    """Whether it only says what the others are to be measured against: a thin gray line."""
     low: tuple[float, ...] | None = None
     high: tuple[float, ...] | None = None
     """Between which values the truth may lie."""

@@ -159,13 +159,13 @@ class Flow:
         """
         return self.stream(stream).reading("null-space", "effective-weight")
 
-    def contextualisation_change(
+    def contextualization_change(
         self, before: str, after: str, *, stream: str | None = None
     ) -> Array:
         """How differently two rungs rank the pairs of tokens [layer]: 1 − Spearman's ρ.
 
         After Kobayashi et al. 2024, who compare maps before and after a component so. The rows
-        of our maps are not normalised first (what the paper does there is not known to us), and
+        of our maps are not normalized first (what the paper does there is not known to us), and
         pairs that are zero in both maps, as where a mask forbids them, are left out. Ties share
         their mean rank. NaN where there is nothing to rank.
         """
@@ -187,7 +187,7 @@ class Flow:
         return dataframe(self.stream(stream), measure, layer=layer, head=head)
 
     def to_xarray(self, measure: str, *, stream: str | None = None) -> "xr.DataArray":
-        """A measure as a labelled array, with the axis words as dimensions."""
+        """A measure as a labeled array, with the axis words as dimensions."""
         from normviz.io.tables import dataarray
 
         return dataarray(self.stream(stream), measure)
@@ -205,7 +205,7 @@ class Flow:
         ----------
         **choice
             `view stream measure compare layer heads token side normalize words special threshold
-            colour setting theme`, as `FlowWidget` says; each can be set on the widget later.
+            color setting theme`, as `FlowWidget` says; each can be set on the widget later.
         """
         from normviz.view.widget import FlowWidget
 

@@ -144,7 +144,7 @@ class Stream:
         length of the sum over the context, over that plus the length of the token's own part
         (Kobayashi et al. 2021, eq. 18).
         `along` [layer query key]: how far each part points along the whole vector; parts that
-        point against it are negative, and are cancelled by others.
+        point against it are negative, and are canceled by others.
         `error`, with the axes of the measure: the standard error of each number of an attribution
         that was estimated from random directions (`samples=`).
 

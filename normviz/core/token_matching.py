@@ -1,7 +1,7 @@
 """Which token of one text stands for which of another: matched by the characters they share.
 
 Two tokenizers cut the same text in different places, and two texts may differ in a word. Tokens
-are spelt out, equal runs of characters are found, and each token is given the one on the other
+are spelled out, equal runs of characters are found, and each token is given the one on the other
 side with which it shares most.
 """
 
@@ -37,7 +37,7 @@ def both_ways(one: Tokens, other: Tokens) -> dict[str, list[int | None]]:
 
 def _overlaps(one: Tokens, other: Tokens) -> Counter[tuple[int, int]]:
     """How many characters each pair of tokens shares."""
-    mine, theirs = _spelt(one), _spelt(other)
+    mine, theirs = _spelled(one), _spelled(other)
     matcher = SequenceMatcher(
         None, [character for character, _ in mine], [c for c, _ in theirs], autojunk=False
     )
@@ -48,15 +48,15 @@ def _overlaps(one: Tokens, other: Tokens) -> Counter[tuple[int, int]]:
     return pairs
 
 
-def _spelt(tokens: Tokens) -> list[tuple[str, int]]:
+def _spelled(tokens: Tokens) -> list[tuple[str, int]]:
     """Every character of a text with the token it belongs to; of a special token, its category."""
-    spelt: list[tuple[str, int]] = []
+    spelled: list[tuple[str, int]] = []
     for index, piece in enumerate(tokens.pieces):
         if tokens.special[index]:
-            spelt.append((tokens.categories[index], index))
+            spelled.append((tokens.categories[index], index))
         else:
-            spelt += [(character, index) for character in piece.strip(MARKS).casefold()]
-    return spelt
+            spelled += [(character, index) for character in piece.strip(MARKS).casefold()]
+    return spelled
 
 
 def _best(pairs: Counter[tuple[int, int]], count: int) -> list[int | None]:

@@ -36,9 +36,9 @@ def spearman(
     whole = int(count.sum())
     if not whole:
         return math.nan
-    centred = [_ranks(values, count) - (whole + 1) / 2 for values in (one, other)]
-    first, second = (float((count * ranks**2).sum()) for ranks in centred)
-    both = float((count * centred[0] * centred[1]).sum())
+    centered = [_ranks(values, count) - (whole + 1) / 2 for values in (one, other)]
+    first, second = (float((count * ranks**2).sum()) for ranks in centered)
+    both = float((count * centered[0] * centered[1]).sum())
     return both / math.sqrt(first * second) if first and second else math.nan
 
 

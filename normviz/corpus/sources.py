@@ -85,7 +85,7 @@ def _row(one: Any, column: str | None) -> Found:
     return "", None, f"it is a {type(one).__name__}, and neither a text nor a pair of texts"
 
 
-def neighbours(paths: Iterable[Path], column: str | None = None) -> Iterator[Item]:
+def neighbors(paths: Iterable[Path], column: str | None = None) -> Iterator[Item]:
     """Two lines that follow each other in a file as a pair, `[CLS] a [SEP] b [SEP]`.
 
     Sequences of this form are what Kobayashi et al. 2020 measured. Headings, which begin with `=`,

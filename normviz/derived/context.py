@@ -1,4 +1,4 @@
-"""What tokens are made of, layer by layer: themselves, their neighbours, and from how far away."""
+"""What tokens are made of, layer by layer: themselves, their neighbors, and from how far away."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -118,12 +118,12 @@ class Context:
         }
 
     def __str__(self) -> str:
-        """Layer by layer: own share, largest share, neighbours, and how far away the rest is."""
+        """Layer by layer: own share, largest share, neighbors, and how far away the rest is."""
         near, steps = self.by_distance, np.arange(self.by_distance.shape[1])
         title = f"{self.measure} ({self.stream.name}, {len(self.stream.queries)} tokens), as shares"
         heading = (
             f"{'layer':>7}{'own':>7}{'median':>8}{'largest':>9}{'own is largest':>16}"
-            f"{'neighbours':>12}{'mean distance':>15}"
+            f"{'neighbors':>12}{'mean distance':>15}"
         )
         told = self._columns()
         lines = [

@@ -116,7 +116,7 @@ def faithfulness(
         raise BadInput(
             f"This flow does not hold {truth!r}.",
             f"To judge {measure!r}, what really happens without each token must be known.",
-            f'Analyse with measures=["{measure}", "{truth}"].',
+            f'Analyze with measures=["{measure}", "{truth}"].',
         )
     rows = [
         compared(one, other, (one != 0) | (other != 0), top)

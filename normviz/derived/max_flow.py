@@ -14,7 +14,7 @@ from normviz.system.progress import counting
 Node = tuple[int, int]
 """How many layers below the top, and which token."""
 Pipes = Float64[np.ndarray, "depth query key"]
-"""A capacity for each pair of tokens in neighbouring layers, the top layer first."""
+"""A capacity for each pair of tokens in neighboring layers, the top layer first."""
 
 LEAST = 1e-12
 """What is left of a full pipe by rounding counts as nothing."""

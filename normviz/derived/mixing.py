@@ -28,7 +28,7 @@ def mixing(stream: Stream, rung: str) -> Float32[np.ndarray, "layer query"]:
         raise UnknownName(
             f"The mixing ratio of {rung!r} is not held here.",
             f"Those held are: {', '.join([*known, *(WEIGHED if 'weight' in stream else ())])}.",
-            'Analyse with measures=["attention", "attention-residual", …]: it comes with the '
+            'Analyze with measures=["attention", "attention-residual", …]: it comes with the '
             "rungs, as soon as one above attention is asked for.",
         )
     return stream.reading("mixing", rung)
@@ -43,7 +43,7 @@ def _context(weight: Array) -> Float32[np.ndarray, " query"]:
 
 
 def change(stream: Stream, before: str, after: str) -> Float32[np.ndarray, " layer"]:
-    """How differently two measures rank the pairs; see `Flow.contextualisation_change`."""
+    """How differently two measures rank the pairs; see `Flow.contextualization_change`."""
     for name in (before, after):
         if name in MEASURES and "head" in MEASURES[name].axes:
             raise BadInput(

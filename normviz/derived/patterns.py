@@ -126,10 +126,10 @@ class Patterns:
 def patterns(flow: Flow, measure: str = "weight", *, stream: str | None = None) -> Patterns:
     """How much of a measure lies in patterns that attention is known for, head by head.
 
-    The classes are after Kovaleva et al. 2019 (vertical, diagonal, block), taken apart by neighbour
+    The classes are after Kovaleva et al. 2019 (vertical, diagonal, block), taken apart by neighbor
     and kind of token; how they are scored is our choice. A score is the mean, over the queries
     that see such a key, of the share of the row that lies in the pattern's cells; negative numbers
-    count by their size. `chance` is what equal shares would give. Patterns between neighbours, and
+    count by their size. `chance` is what equal shares would give. Patterns between neighbors, and
     blocks, are NaN in the cross stream.
 
     - `diagonal`, `previous`, `next`: the token itself, the one before it, the one after it;

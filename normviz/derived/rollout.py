@@ -16,7 +16,7 @@ Map = Float64[np.ndarray, "query key"]
 """One layer of a measure, all heads together, in double precision."""
 
 ROLLOUTS = tuple(name for name in MEASURES if name.startswith("rollout:"))
-ROWS = ("normalised", "raw")
+ROWS = ("normalized", "raw")
 BARE = ("weight", "weighted-norm", "attention", "feed-forward")
 """Measures that know nothing of the residual, so that an identity must stand for it."""
 
@@ -32,7 +32,7 @@ def rollout(
     measure: str,
     *,
     identity: bool | None = None,
-    rows: Said = "normalised",
+    rows: Said = "normalized",
     stream: str | None = None,
 ) -> Flow:
     """The same flow with `rollout:<measure>`: how much of each input token reaches each layer.
@@ -52,7 +52,7 @@ def rollout(
         is so for measures that leave the residual out: `weight`, `weighted-norm`, `attention`,
         `feed-forward`.
     rows
-        `"normalised"` for rows of A that add up to one, before any identity; or `"raw"`.
+        `"normalized"` for rows of A that add up to one, before any identity; or `"raw"`.
     stream
         Which self-attention, where there are several.
     """
@@ -64,10 +64,10 @@ def rollout(
     carried: list[Map] = []
     for layer in chosen.layers:
         step = layer_map(chosen, base, layer)
-        step = _normalised(step) if rows == "normalised" else step
+        step = _normalized(step) if rows == "normalized" else step
         step = with_identity(step) if halved else step
         carried.append(step @ carried[-1] if carried else step)
-    done = f"rows {'normalised' if rows == 'normalised' else 'left as they are'}, "
+    done = f"rows {'normalized' if rows == 'normalized' else 'left as they are'}, "
     done += "half identity added" if halved else "no identity added"
     notes = [_heads_said(chosen, base) + done + _cut_off(flow, chosen)]
     notes += [_POOR] if base == "attention-block" else []
@@ -86,7 +86,7 @@ def stacked(stream: Stream) -> Stream:
         raise BadInput(
             f"The {stream.name} stream holds the layers {', '.join(map(str, stream.layers))}.",
             "Every layer from 0 on is needed: carried past a missing one, the numbers are wrong.",
-            "Analyse without layers=…, and choose layers of the result.",
+            "Analyze without layers=…, and choose layers of the result.",
         )
     return stream
 
@@ -110,7 +110,7 @@ def with_identity(step: Map) -> Map:
     return 0.5 * step + 0.5 * np.eye(len(step))
 
 
-def _normalised(step: Map) -> Map:
+def _normalized(step: Map) -> Map:
     """Rows that add up to one; a row without anything stays as it is."""
     whole = step.sum(axis=-1, keepdims=True)
     return step / np.where(whole > 0, whole, 1.0)

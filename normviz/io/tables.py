@@ -1,4 +1,4 @@
-"""A flow's numbers for those who compute on: dataframes and labelled arrays."""
+"""A flow's numbers for those who compute on: dataframes and labeled arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -40,7 +40,7 @@ def analyze(
     seed: Any = 0,
     norm: str = "frobenius",
     origin: str = "after-norm",
-    rows: str = "normalised",
+    rows: str = "normalized",
 ) -> Flow:
     """Run a model once on a text, and measure what its attention moved.
 
@@ -96,7 +96,7 @@ def analyze(
         Where the input is taken: `"after-norm"`, what enters the first layer, or `"before-norm"`,
         what the norm of the embeddings is given, where a model has one.
     rows
-        `"normalised"`, so that each query's attributions add up to one, or `"raw"`; also for
+        `"normalized"`, so that each query's attributions add up to one, or `"raw"`; also for
         value zeroing.
 
     Returns
@@ -145,7 +145,7 @@ def analyze_many(
     effective: str = "bias",
     **slope: Any,
 ) -> Iterator[Flow]:
-    """Analyse texts in padded batches; yields one flow for each, in order, padding dropped.
+    """Analyze texts in padded batches; yields one flow for each, in order, padding dropped.
 
     Takes what `analyze` takes; above attention, texts are run one by one.
 

@@ -135,7 +135,7 @@ def _same_tokens(items: list[Measured]) -> None:
             f"The {first.stream} attentions {first.projection} and {second.projection} read "
             f"{a} and {b} tokens.",
             "All layers of a stream must read the same tokens.",
-            "This model has two towers: analyse one, such as model.text_model or "
+            "This model has two towers: analyze one, such as model.text_model or "
             "model.vision_model.",
         )
 

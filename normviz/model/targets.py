@@ -58,7 +58,7 @@ def generated(prepared: Prepared, count: int) -> Prepared:
     if not _writes(prepared) or not hasattr(model, "generate"):
         raise BadInput(
             f"{type(model).__name__} cannot generate text.",
-            "generate=… needs a model with a language-modelling head.",
+            "generate=… needs a model with a language-modeling head.",
             "Load it with AutoModelForCausalLM or AutoModelForSeq2SeqLM, or give target=….",
         )
     given = {k: v for k, v in prepared.for_forward().items() if k in prepared.given}
@@ -68,7 +68,7 @@ def generated(prepared: Prepared, count: int) -> Prepared:
     except (TypeError, AttributeError) as error:
         raise BadInput(
             f"{type(model).__name__} failed to generate text ({error}).",
-            "generate=… needs a model with a language-modelling head.",
+            "generate=… needs a model with a language-modeling head.",
             "Load it with AutoModelForCausalLM or AutoModelForSeq2SeqLM, or give target=….",
         ) from error
     ids = ids.cpu()

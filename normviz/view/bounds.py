@@ -1,4 +1,4 @@
-"""Sizes that may be asked for: centimetres, dots, pixels and megabytes, within reason."""
+"""Sizes that may be asked for: centimeters, dots, pixels and megabytes, within reason."""
 
 import math
 import reprlib
@@ -21,7 +21,7 @@ class Bounds:
 
 
 BOUNDS = {
-    "width_cm": Bounds(1, 200, "centimetres", "Give 8.5 for a column of a paper, 17 for two."),
+    "width_cm": Bounds(1, 200, "centimeters", "Give 8.5 for a column of a paper, 17 for two."),
     "dpi": Bounds(10, 2400, "dots per inch", "Give 300 for print, 100 for a screen."),
     "height": Bounds(50, 20_000, "pixels", "Give 640 for the controls and twenty tokens."),
     "max_mb": Bounds(0.001, 100_000, "megabytes", "Leave it out for a file of any size."),
@@ -45,7 +45,7 @@ def bounded(name: str, value: object) -> float:
 
 
 def bounded_dots(width: Number, height: Number, dpi: Number) -> None:
-    """Refuse a picture, in centimetres, with more dots than a program can open."""
+    """Refuse a picture, in centimeters, with more dots than a program can open."""
     across, down = (math.ceil(side / 2.54 * dpi) for side in (width, height))
     if max(across, down) > LONGEST or across * down > LARGEST:
         raise BadChoice(

@@ -16,7 +16,7 @@ PRECISIONS = {
 """How numbers may be written, and how well they come back."""
 
 STEPS = 256
-"""How many codes `log16` has for each factor of e: neighbours are 0.39% apart."""
+"""How many codes `log16` has for each factor of e: neighbors are 0.39% apart."""
 
 LOWEST = 104
 """exp(-104) is below the least positive float32, so every positive number has a code above 0."""

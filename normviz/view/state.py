@@ -19,7 +19,7 @@ ACROSS = "alignment"
 SIDES = ("query", "key")
 SCALES = ("absolute", "query", "layer")
 SPECIALS = ("shown", "dimmed", "hidden")
-COLOURS = ("none", *BEST)
+COLORS = ("none", *BEST)
 THEMES = ("auto", "light", "dark")
 
 OTHER = "other"
@@ -49,7 +49,7 @@ def resolve(flow: Flow, given: dict[str, Any]) -> dict[str, Any]:
         raise BadChoice(
             f"The {stream.name} stream holds no numbers.",
             "At least one measure in one layer is needed.",
-            "Analyse the text again and name a measure.",
+            "Analyze the text again and name a measure.",
         )
     choice = {**defaults(stream), **wanted}
     return {name: check(name, choice[name], stream, choice["side"]) for name in CHOICES}
@@ -62,11 +62,11 @@ def _usual_stream(flow: Flow, view: Any) -> str | None:
 
 def defaults(stream: Stream) -> dict[str, Any]:
     """What a view of this stream shows before anyone has chosen."""
-    favourite = "weighted-norm" if "weighted-norm" in stream else stream.measures[0]
+    default = "weighted-norm" if "weighted-norm" in stream else stream.measures[0]
     return {
         "view": "flow",
         "stream": stream.name,
-        "measure": favourite,
+        "measure": default,
         "compare": None,
         "layer": stream.layers[0],
         "heads": None,
@@ -76,7 +76,7 @@ def defaults(stream: Stream) -> dict[str, Any]:
         "words": False,
         "special": "shown",
         "threshold": 0.0,
-        "colour": "none",
+        "color": "none",
         "setting": "input",
         "theme": "auto",
     }
@@ -191,7 +191,7 @@ CHOICES: dict[str, Callable[[Any, Stream, str], Any]] = {
     "words": _words,
     "special": _named("treatment of special token", SPECIALS),
     "threshold": _threshold,
-    "colour": _named("colouring", COLOURS),
+    "color": _named("coloring", COLORS),
     "setting": _named("setting", SETTINGS),
     "theme": _named("theme", THEMES),
 }

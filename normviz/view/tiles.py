@@ -97,7 +97,7 @@ def _finite(stream: Stream, measure: str, layer: int) -> Array:
         raise NotFinite(
             f"{measure!r} of {stream.name} layer {layer} holds NaN or infinite numbers.",
             "Only finite numbers can be drawn.",
-            "Analyse the text again in float32, or leave that layer out.",
+            "Analyze the text again in float32, or leave that layer out.",
         )
     return values
 

@@ -63,8 +63,8 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
     """Whether special tokens are `shown`, `dimmed` or `hidden`."""
     threshold = traitlets.Any().tag(sync=True)
     """Nothing below this part of the largest number is drawn, from 0 to 1."""
-    colour = traitlets.Any().tag(sync=True)
-    """What the grid is coloured by: how far the measure agrees with the one it is compared with, by
+    color = traitlets.Any().tag(sync=True)
+    """What the grid is colored by: how far the measure agrees with the one it is compared with, by
     `rank`, `overlap` or `distance`; or `none`."""
     setting = traitlets.Any().tag(sync=True)
     """Which row of a translation stands for a word: the one whose `input` it is, or the one whose
@@ -147,7 +147,7 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
 
     @traitlets.validate(
         *("view", "measure", "compare", "layer", "heads", "token", "side"),
-        *("normalize", "words", "special", "threshold", "colour", "setting", "theme"),
+        *("normalize", "words", "special", "threshold", "color", "setting", "theme"),
     )
     def _checked(self, proposal: dict[str, Any]) -> Any:
         name, value = proposal["trait"].name, proposal["value"]

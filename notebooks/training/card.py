@@ -23,7 +23,7 @@ cross-attention can be looked at in earnest. It is no translator for use.
   [CC BY 2.0 FR](https://creativecommons.org/licenses/by/2.0/fr/). The archive names the two authors
   of every pair.
 - **Held out**: {judged:,} pairs to judge by and {watched:,} to watch training with. No sentence of
-  theirs, on either side and whatever its case and punctuation, is among those learnt from; so they
+  theirs, on either side and whatever its case and punctuation, is among those learned from; so they
   come from sentences that Tatoeba translates only once.
 - **Training**: {epochs} epochs with AdamW, seed {seed}, products in {precision}; {minutes:.0f}
   minutes ({core_minutes:.0f} of processor time) with {threads} threads, torch {torch}.
@@ -48,5 +48,5 @@ def card(report: dict[str, Any]) -> str:
     """The card of a model that was trained and judged."""
     rows = [f"| {spanish} | {english} |" for spanish, english in report["examples"].items()]
     pairs = report["pairs"]
-    told = {"pairs": pairs["learnt"], "judged": pairs["judged"], "watched": pairs["watched"]}
+    told = {"pairs": pairs["learned"], "judged": pairs["judged"], "watched": pairs["watched"]}
     return CARD.format(**{**report, **report["recipe"], **told, "examples": "\n".join(rows)})

@@ -41,11 +41,11 @@ def main() -> None:
     asked = _arguments()
     torch.set_num_threads(asked.threads)
     pairs = read(fetched(asked.archive))
-    learnt, watched, judged = split(pairs, SPLIT)
+    learned, watched, judged = split(pairs, SPLIT)
     recipe = replace(Recipe(), epochs=asked.epochs, seed=asked.seed, precision=asked.precision)
     began, busy = perf_counter(), process_time()
-    tokenizer = tokenizer_of(_texts(learnt), recipe.vocabulary)
-    model = trained(recipe, tokenizer, _texts(learnt), _texts(watched), asked.output)
+    tokenizer = tokenizer_of(_texts(learned), recipe.vocabulary)
+    model = trained(recipe, tokenizer, _texts(learned), _texts(watched), asked.output)
     took = {
         "minutes": (perf_counter() - began) / 60,
         "core_minutes": (process_time() - busy) / 60,
@@ -54,7 +54,7 @@ def main() -> None:
     report = {
         "recipe": asdict(recipe),
         "parameters": sum(tensor.numel() for tensor in model.parameters()),
-        "pairs": {"learnt": len(learnt), "watched": len(watched), "judged": len(judged)},
+        "pairs": {"learned": len(learned), "watched": len(watched), "judged": len(judged)},
         **took,
         **_judged(asked.output, judged),
         "torch": torch.__version__,

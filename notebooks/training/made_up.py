@@ -77,12 +77,12 @@ class Sentence:
     gold: Gold
 
 
-def corpus(seed: int, learnt: int, held_out: int) -> tuple[list[Sentence], list[Sentence]]:
+def corpus(seed: int, learned: int, held_out: int) -> tuple[list[Sentence], list[Sentence]]:
     """Sentences to learn from and sentences to judge by; no two are the same, on either side."""
     spoken, draw = language(seed), random.Random(seed)  # noqa: S311 (no secret)
     found: list[Sentence] = []
     seen: set[str] = set()
-    while len(found) < learnt + held_out:
+    while len(found) < learned + held_out:
         new = sentence(spoken, draw)
         if seen.isdisjoint((new.source, new.target)):
             seen |= {new.source, new.target}

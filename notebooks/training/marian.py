@@ -79,7 +79,7 @@ def tokenizer_of(texts: Texts, size: int) -> PreTrainedTokenizerFast:
 
 
 def model_of(recipe: Recipe, tokenizer: PreTrainedTokenizerFast) -> MarianMTModel:
-    """The model before it has learnt anything; its embeddings serve three times."""
+    """The model before it has learned anything; its embeddings serve three times."""
     torch.manual_seed(recipe.seed)
     pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
     config = MarianConfig(

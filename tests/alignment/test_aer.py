@@ -178,36 +178,36 @@ def test_the_hansards_score_as_they_must():
 
 @given(pairs, pairs)
 def test_grown_links_lie_between_intersection_and_union(forward, backward):
-    grown = normviz.symmetrise(forward, backward)
+    grown = normviz.symmetrize(forward, backward)
     assert forward & backward <= grown <= forward | backward
-    assert normviz.symmetrise(forward, backward, "intersection") == forward & backward
-    assert normviz.symmetrise(forward, backward, "union") == forward | backward
+    assert normviz.symmetrize(forward, backward, "intersection") == forward & backward
+    assert normviz.symmetrize(forward, backward, "union") == forward | backward
 
 
 @given(pairs)
 def test_two_directions_that_agree_stay_what_they_are(links):
-    assert normviz.symmetrise(links, links) == links
+    assert normviz.symmetrize(links, links) == links
 
 
-def test_links_grow_to_neighbours_that_bring_in_a_word():
+def test_links_grow_to_neighbors_that_bring_in_a_word():
     forward, backward = {(0, 0), (1, 1), (1, 2)}, {(0, 0), (2, 2), (5, 5)}
     # (1, 1) touches (0, 0); then (1, 2) and (2, 2) touch it; (5, 5) has two free words.
-    assert normviz.symmetrise(forward, backward) == {(0, 0), (1, 1), (1, 2), (2, 2), (5, 5)}
+    assert normviz.symmetrize(forward, backward) == {(0, 0), (1, 1), (1, 2), (2, 2), (5, 5)}
 
 
 def test_links_do_not_grow_between_words_that_have_links():
     forward, backward = {(0, 0), (1, 1), (0, 1)}, {(0, 0), (1, 1), (1, 0)}
-    assert normviz.symmetrise(forward, backward) == {(0, 0), (1, 1)}
+    assert normviz.symmetrize(forward, backward) == {(0, 0), (1, 1)}
 
 
 def test_a_far_link_needs_two_free_words():
     forward, backward = {(0, 0), (0, 5)}, {(0, 0), (7, 0)}
-    assert normviz.symmetrise(forward, backward) == {(0, 0)}
+    assert normviz.symmetrize(forward, backward) == {(0, 0)}
 
 
 def test_every_order_of_given_links_gives_the_same():
     links = [(0, 0), (0, 1), (1, 2), (3, 3)]
-    found = {normviz.symmetrise(order, links[1:]) for order in itertools.permutations(links)}
+    found = {normviz.symmetrize(order, links[1:]) for order in itertools.permutations(links)}
     assert len(found) == 1
 
 
@@ -215,7 +215,7 @@ def test_alignments_of_two_directions_must_face_the_same_way():
     there = normviz.align(translation(), layer=0, source="los gat os duermen")
     back = there.swapped()
     with pytest.raises(BadInput, match="swapped"):
-        normviz.symmetrise(there, back)
-    assert normviz.symmetrise(there, back.swapped(), "intersection") == there.links
+        normviz.symmetrize(there, back)
+    assert normviz.symmetrize(there, back.swapped(), "intersection") == there.links
     with pytest.raises(UnknownName, match="sum"):
-        normviz.symmetrise(there, there, "sum")
+        normviz.symmetrize(there, there, "sum")

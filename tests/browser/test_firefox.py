@@ -142,9 +142,9 @@ def test_two_measures_and_two_flows_stand_side_by_side(opened):
     assert other.evaluate("document.querySelectorAll('.nv-pane').length") == 2
 
 
-def test_the_receipt_opens_and_a_failed_one_has_another_colour(opened):
+def test_the_receipt_opens_and_a_failed_one_has_another_color(opened):
     flow = two_streams()
-    colour = "getComputedStyle(document.querySelector('.nv-receipt summary')).color"
+    color = "getComputedStyle(document.querySelector('.nv-receipt summary')).color"
     good = opened(flow)
     good.says(".nv-receipt summary", "within 2.5e-07")
     good.point(".nv-receipt summary", click=True)
@@ -152,7 +152,7 @@ def test_the_receipt_opens_and_a_failed_one_has_another_colour(opened):
     good.says(".nv-receipt pre", "within 0.2%")
     bad = opened(Flow(flow.streams, receipt([check("encoder", 0, 0.5)])))
     bad.says(".nv-receipt summary", "the parts miss the model's own output by 5.0e-01")
-    assert bad.evaluate(colour) != good.evaluate(colour)
+    assert bad.evaluate(color) != good.evaluate(color)
 
 
 def test_the_address_is_written_read_and_followed(opened):

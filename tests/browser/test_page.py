@@ -175,7 +175,7 @@ def test_one_stream_needs_no_selector(show):
     expect(show(random_flow()).locator("[aria-label=stream]")).to_be_hidden()
 
 
-def test_scaling_is_labelled_and_changes_the_picture(show):
+def test_scaling_is_labeled_and_changes_the_picture(show):
     tab = show(random_flow())
     seen = [ink(tab)["sum"]]
     for scale, words in (("query", "100% (all that"), ("absolute", "in any layer")):

@@ -63,8 +63,8 @@ def test_what_is_shown_is_saved_as_svg_that_any_program_can_draw(show, tmp_path,
     for name_of_side, side in zip(
         ("width", "height"), root.get("viewBox").split()[2:], strict=True
     ):
-        centimetres = float(root.get(name_of_side).removesuffix("cm"))
-        assert centimetres == pytest.approx(float(side) / 96 * 2.54, abs=0.01)
+        centimeters = float(root.get(name_of_side).removesuffix("cm"))
+        assert centimeters == pytest.approx(float(side) / 96 * 2.54, abs=0.01)
     assert root.get("font-family").endswith("sans-serif")
     seen = imread(io.BytesIO(tab.locator(".nv-gallery").screenshot()))
     picture = drawn(tab, root, tmp_path)
@@ -87,7 +87,7 @@ def test_every_token_is_text_and_what_is_pinned_is_bold(show, view):
 def test_the_legend_is_in_the_figure_word_by_word(show, view):
     tab = show(random_flow(), view=view)
     phrases = tab.locator(".nv-legend li").all_inner_texts()
-    words = re.sub(r"^0", "0 ", " ".join(phrases)).split()  # a bar of colours stands between
+    words = re.sub(r"^0", "0 ", " ".join(phrases)).split()  # a bar of colors stands between
     found = prose(figure(tab))
     assert len(words) > 10
     assert [word for word in words if word not in found] == []
@@ -131,14 +131,14 @@ def test_a_pinned_token_is_saved_with_its_own_ribbons_only(show):
 
 
 @pytest.mark.parametrize("view", VIEWS_OF_A_TEXT)
-def test_a_dark_view_is_saved_in_light_colours_and_stays_dark(show, view):
+def test_a_dark_view_is_saved_in_light_colors_and_stays_dark(show, view):
     flow = random_flow()
     light = save(show(flow, view=view, token=1, theme="light"), "SVG")[0]
     tab = show(flow, view=view, token=1, theme="dark")
     before = tab.locator(".nv-gallery").screenshot()
     content, _ = save(tab, "SVG")
     assert content == light
-    assert not any(colour.encode() in content for colour in DARK)
+    assert not any(color.encode() in content for color in DARK)
     tab.mouse.move(0, 0)
     assert tab.locator(".normviz").get_attribute("data-shade") == "dark"
     assert tab.locator(".nv-gallery").screenshot() == before
@@ -200,7 +200,7 @@ def test_two_pictures_side_by_side_are_one_figure(show):
 
 
 @pytest.mark.parametrize("view", ["grid", "matrix"])
-def test_the_bar_of_colours_in_a_legend_has_its_colours(show, view):
+def test_the_bar_of_colors_in_a_legend_has_its_colors(show, view):
     root = figure(show(random_flow(), view=view))
     (gradient,) = root.iter(f"{SVG}linearGradient")
     assert len({stop.get("stop-color") for stop in gradient}) > 4

@@ -111,7 +111,7 @@ def test_all_heads_by_name_are_no_difference(visit):
     ("address", "names", "layer"),
     [
         ("#layer=99", ["layer=99"], "0"),
-        ("#colour=red&layer=1", ["colour=red"], "1"),
+        ("#color=red&layer=1", ["color=red"], "1"),
         ("#view=<img src=x onerror=alert(1)>", ["view=<img src=x onerror=alert(1)>"], "0"),
         ("#token=6&heads=1,9&%E0%A4%A=1", ["token=6", "heads=1,9"], "0"),
         ("#here", ["here"], "0"),

@@ -1,4 +1,4 @@
-"""The grid coloured by agreement, in a real browser, used as a person would."""
+"""The grid colored by agreement, in a real browser, used as a person would."""
 
 import re
 from urllib.parse import urlsplit
@@ -27,7 +27,7 @@ def thumb(tab, layer, head):
 
 
 def rim(tab, layer, head):
-    """The colour beside a small picture: red, green, blue, and how much of it there is."""
+    """The color beside a small picture: red, green, blue, and how much of it there is."""
     box = thumb(tab, layer, head).locator(".nv-box").bounding_box()
     canvas = tab.locator(".nv-base").bounding_box()
     at = [box["x"] - canvas["x"] - 2, box["y"] - canvas["y"] + box["height"] / 2]
@@ -42,27 +42,27 @@ def written(value):
 @pytest.mark.parametrize("by", BEST)
 def test_every_head_has_the_number_that_python_gives(show, by):
     flow = random_flow()
-    tab = show(flow, **PAIR, colour=by, precision="float32")  # fewer digits may turn a rank round
+    tab = show(flow, **PAIR, color=by, precision="float32")  # fewer digits may turn a rank round
     found = getattr(normviz.agreement(flow, "weight", "weighted-norm"), by)
     told = [float(text.replace("−", "-")) for text in tab.locator(".nv-under").all_inner_texts()]
     np.testing.assert_allclose(told, found.ravel(), atol=0.006)
 
 
-def test_the_less_two_measures_agree_the_stronger_the_colour(show):
+def test_the_less_two_measures_agree_the_stronger_the_color(show):
     flow = random_flow()
-    tab = show(flow, **PAIR, colour="distance", theme="light")
+    tab = show(flow, **PAIR, color="distance", theme="light")
     found = normviz.agreement(flow, "weight", "weighted-norm").distance
     order = [divmod(int(place), 4) for place in np.argsort(found, axis=None)]
     blue = [rim(tab, layer, head)[2] for layer, head in order]
     assert blue == sorted(blue, reverse=True)
     assert blue[0] - blue[-1] > 80
-    tab.locator("select[aria-label='colour by']").select_option("none")
+    tab.locator("select[aria-label='color by']").select_option("none")
     assert rim(tab, *order[-1])[3] == 0
 
 
 def test_a_click_goes_to_the_token_where_they_differ_most(show):
     flow = random_flow()
-    tab = show(flow, **PAIR, colour="rank")
+    tab = show(flow, **PAIR, color="rank")
     found = normviz.agreement(flow, "weight", "weighted-norm")
     listed = found.most_different(12)
     worst = listed[0]
@@ -86,7 +86,7 @@ def test_a_click_goes_to_the_token_where_they_differ_most(show):
 
 def test_the_keyboard_goes_there_too(show):
     flow = random_flow()
-    tab = show(flow, **PAIR, colour="distance", layer=1)
+    tab = show(flow, **PAIR, color="distance", layer=1)
     tab.locator("select[aria-label=order]").focus()
     tab.keyboard.press("Tab")
     sentence = tab.locator(".nv-sentence").first
@@ -101,7 +101,7 @@ def test_the_keyboard_goes_there_too(show):
 
 
 def test_without_anything_to_compare_the_control_says_what_to_do(show):
-    tab = show(random_flow(), view="grid", measure="weight", colour="rank")
+    tab = show(random_flow(), view="grid", measure="weight", color="rank")
     expect(tab.get_by_text("(choose a measure to compare with)")).to_be_visible()
     expect(tab.locator(".nv-legend")).to_contain_text("choose another measure to compare with")
     tab.locator("select[aria-label='compare with']").select_option('"weighted-norm"')
@@ -110,19 +110,19 @@ def test_without_anything_to_compare_the_control_says_what_to_do(show):
     assert rim(tab, 0, 3)[3] == 255
 
 
-def test_the_address_keeps_the_colour(show):
+def test_the_address_keeps_the_color(show):
     tab = show(random_flow(), **PAIR)
-    tab.locator("select[aria-label='colour by']").select_option("overlap")
+    tab.locator("select[aria-label='color by']").select_option("overlap")
     tab.wait_for_timeout(450)
-    assert urlsplit(tab.url).fragment == "colour=overlap"
+    assert urlsplit(tab.url).fragment == "color=overlap"
     tab.get_by_role("button", name="copy the Python").click()
     expect(tab.get_by_label("the view as code")).to_have_value(
-        'flow.widget(view="grid", measure="weight", compare="weighted-norm", colour="overlap")'
+        'flow.widget(view="grid", measure="weight", compare="weighted-norm", color="overlap")'
     )
 
 
 def test_sorted_tiles_stay_on_the_board_and_a_narrow_page_is_not_made_wider(show):
-    tab = show(random_flow(heads=12), **PAIR, colour="rank")
+    tab = show(random_flow(heads=12), **PAIR, color="rank")
     tab.set_viewport_size({"width": 360, "height": 800})
     for order in ("weighted-norm", ""):
         tab.locator("select[aria-label=order]").select_option(order)
@@ -141,7 +141,7 @@ def test_many_tokens_are_worked_out_without_standing_still(show):
     flow = from_arrays(
         weights, list(map(str, range(100))), value_norms=draw.gamma(5, 0.3, (6, 12, 100))
     )
-    tab = show(flow, **PAIR, colour="rank")
+    tab = show(flow, **PAIR, color="rank")
     found = normviz.agreement(flow, "weight", "weighted-norm").rank
     expect(tab.locator(".nv-under").last).to_have_text(written(found[-1, -1]))
     expect(tab.locator(".nv-waiting")).to_be_empty()

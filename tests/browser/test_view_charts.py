@@ -30,7 +30,7 @@ def test_every_curve_is_named_at_its_end_and_no_name_covers_another(show):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_bands_lie_around_their_curves_in_the_same_colour(show, theme):
+def test_bands_lie_around_their_curves_in_the_same_color(show, theme):
     tab = show(random_flow().with_chart(chart()), view="profile", theme=theme)
     curves = tab.locator(f"{PANEL} .nv-curve:not(.nv-faint)")
     assert curves.count() == 4

@@ -22,8 +22,8 @@ def thumb(tab, name):
     return tab.locator(f".nv-thumb[data-name='{name}']")
 
 
-def colour(tab, name, across, down):
-    """The colour of a place in a small picture, from 0 to 1 along both sides."""
+def color(tab, name, across, down):
+    """The color of a place in a small picture, from 0 to 1 along both sides."""
     box = thumb(tab, name).locator(".nv-box").bounding_box()
     canvas = tab.locator(".nv-base").bounding_box()
     at = [
@@ -44,15 +44,15 @@ def test_every_head_is_painted_in_its_own_place(show):
     weights[0, 1, :, 0] = weights[1, 0, :, 3] = 1
     tab = show(from_arrays(weights, list("abcd")), view="grid")
     full, nothing = (
-        colour(tab, "layer 0, head 0", 0.1, 0.1),
-        colour(tab, "layer 0, head 0", 0.9, 0.1),
+        color(tab, "layer 0, head 0", 0.1, 0.1),
+        color(tab, "layer 0, head 0", 0.9, 0.1),
     )
     assert sum(full) < sum(nothing) - 200
-    assert colour(tab, "layer 0, head 0", 0.9, 0.9) == full
-    assert colour(tab, "layer 0, head 1", 0.1, 0.9) == full
-    assert colour(tab, "layer 0, head 1", 0.9, 0.9) == nothing
-    assert colour(tab, "layer 1, head 0", 0.9, 0.1) == full
-    assert colour(tab, "layer 1, head 1", 0.4, 0.4) == full
+    assert color(tab, "layer 0, head 0", 0.9, 0.9) == full
+    assert color(tab, "layer 0, head 1", 0.1, 0.9) == full
+    assert color(tab, "layer 0, head 1", 0.9, 0.9) == nothing
+    assert color(tab, "layer 1, head 0", 0.9, 0.1) == full
+    assert color(tab, "layer 1, head 1", 0.4, 0.4) == full
 
 
 def test_a_click_opens_the_head(show):
@@ -131,7 +131,7 @@ def test_an_order_can_be_asked_for_when_nothing_is_compared(show):
     expect(tab.locator(".nv-sentence")).to_contain_text("α against ‖αf(x)‖")
 
 
-def test_scaling_is_labelled_and_changes_the_pictures(show):
+def test_scaling_is_labeled_and_changes_the_pictures(show):
     tab = show(random_flow(), view="grid")
     seen = [ink(tab)["sum"]]
     for scale, words in (("absolute", "the largest in any layer"), ("query", "own largest")):

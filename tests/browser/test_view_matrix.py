@@ -32,8 +32,8 @@ def cell(tab, row, column, rows):
     return box["x"] + (column + 0.5) * size, box["y"] + (row + 0.5) * size
 
 
-def colour(tab, row, column, rows, offset=0.25):
-    """The colour of a cell, beside its number."""
+def color(tab, row, column, rows, offset=0.25):
+    """The color of a cell, beside its number."""
     size = tab.locator(".nv-plot").bounding_box()["height"] / rows
     at = [(column + offset) * size, (row + offset) * size]
     return tab.locator(".nv-plot .nv-base").evaluate(PIXEL, at)
@@ -51,13 +51,13 @@ def turn(tab, by):
     tab.keyboard.up("Control")
 
 
-def test_colours_deepen_with_the_numbers_and_nothing_is_blank(show):
+def test_colors_deepen_with_the_numbers_and_nothing_is_blank(show):
     weights = np.float32([[[[1, 0, 0], [0.5, 0.5, 0], [0.2, 0.3, 0.5]]]])
     tab = show(from_arrays(weights, list("abc")), view="matrix", measure="weight")
-    one, half, less = colour(tab, 0, 0, 3), colour(tab, 1, 1, 3), colour(tab, 2, 0, 3)
+    one, half, less = color(tab, 0, 0, 3), color(tab, 1, 1, 3), color(tab, 2, 0, 3)
     assert sum(one[:3]) < sum(half[:3]) < sum(less[:3])
-    assert colour(tab, 2, 2, 3) == half
-    assert colour(tab, 0, 2, 3)[3] == 0
+    assert color(tab, 2, 2, 3) == half
+    assert color(tab, 0, 2, 3)[3] == 0
     expect(tab.locator(".nv-legend")).to_contain_text("cells from 0.200 to 1.00")
     expect(tab.locator(".nv-legend")).to_contain_text("0 is blank")
 
@@ -207,7 +207,7 @@ def test_numbers_stand_in_cells_that_are_large_enough(show):
     assert tab.locator(".nv-plot .nv-base").evaluate(dark) > 100
 
 
-def test_scaling_is_labelled_and_changes_the_picture(show):
+def test_scaling_is_labeled_and_changes_the_picture(show):
     tab = show(random_flow(), view="matrix")
     seen = [ink(tab, ".nv-plot .nv-base")["sum"]]
     expect(tab.locator(".nv-legend")).to_contain_text("the largest cell of this layer")

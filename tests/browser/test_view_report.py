@@ -43,9 +43,9 @@ def test_weight_and_norm_stand_side_by_side_and_on_a_narrow_page_below_each_othe
     assert tab.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_both_have_one_axis_and_one_colour_for_each_kind(show):
+def test_both_have_one_axis_and_one_color_for_each_kind(show):
     tab = show(page())
-    ticks, colours = [], []
+    ticks, colors = [], []
     for at in range(2):
         panel = tab.locator(PANELS).nth(at)
         written = panel.locator(".nv-axes text[text-anchor=end]")
@@ -53,11 +53,11 @@ def test_both_have_one_axis_and_one_colour_for_each_kind(show):
         ticks.append([(one.text_content(), one.bounding_box()["y"] - top) for one in written.all()])
         curves = panel.locator(".nv-curve").all()
         lines = {c.get_attribute("data-kind"): c.locator(".nv-line") for c in curves}
-        colours.append({kind: line.get_attribute("stroke") for kind, line in lines.items()})
+        colors.append({kind: line.get_attribute("stroke") for kind, line in lines.items()})
     assert [text for text, _ in ticks[0]] == ["0%", "25%", "50%", "75%", "100%", "layer"]
     assert ticks[0] == ticks[1]
-    assert colours[0] == colours[1]
-    assert len(set(colours[0].values())) == 4
+    assert colors[0] == colors[1]
+    assert len(set(colors[0].values())) == 4
 
 
 def test_every_curve_is_named_inside_its_panel_and_no_name_covers_another(show):
@@ -121,9 +121,9 @@ def test_the_page_says_over_what_it_is_and_what_failed(show):
 def test_a_dark_reader_gets_a_dark_page(browser, tmp_path):
     with opening(browser, tmp_path, color_scheme="dark") as opened:
         tab = opened(page())
-        colour = "node => getComputedStyle(node).backgroundColor"
+        color = "node => getComputedStyle(node).backgroundColor"
         for place in ("body", ".normviz"):
-            assert tab.locator(place).evaluate(colour) == "rgb(21, 24, 28)"
+            assert tab.locator(place).evaluate(color) == "rgb(21, 24, 28)"
         root = figure(tab)
         strokes = {path.get("stroke") for path in root.iter(f"{SVG}path")}
         assert not strokes & DARK

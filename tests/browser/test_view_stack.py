@@ -156,7 +156,7 @@ def test_a_threshold_thins_the_links_and_the_legend_restates_the_share(show):
     expect(little.locator(".nv-legend")).to_contain_text("of the mass shown")
 
 
-def test_one_head_is_traced_alone_in_its_colour(show):
+def test_one_head_is_traced_alone_in_its_color(show):
     flow = random_flow()
     tab = show(flow, view="stack", layer=2, token=4)
     before = ink(tab, ".nv-top")

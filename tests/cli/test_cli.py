@@ -100,7 +100,7 @@ def test_every_choice_can_be_made(shell, saved, tmp_path):
         "hidden",
         "--threshold",
         "0.1",
-        "--colour",
+        "--color",
         "overlap",
         "--setting",
         "output",
@@ -117,7 +117,7 @@ def test_every_choice_can_be_made(shell, saved, tmp_path):
     assert choice["choice"] == {
         "view": "matrix", "stream": "encoder", "measure": "weight", "compare": "weighted-norm",
         "layer": 1, "heads": [0, 2], "token": 3, "side": "key", "normalize": "query",
-        "words": True, "special": "hidden", "threshold": 0.1, "colour": "overlap",
+        "words": True, "special": "hidden", "threshold": 0.1, "color": "overlap",
         "setting": "output", "theme": "dark",
     }  # fmt: skip
     assert '"dtype":"log8"' in text

@@ -69,7 +69,7 @@ def test_everything_that_show_is_told_reaches_the_analysis(shell, analysis):
     shell("show", "A text.")
     assert analysis.given == ("demo", None, "A text.", None)
     usual = {"measures": list(DEFAULT), "effective": "bias", "samples": None, "seed": 0}
-    usual |= {"norm": "frobenius", "origin": "after-norm", "rows": "normalised"}
+    usual |= {"norm": "frobenius", "origin": "after-norm", "rows": "normalized"}
     assert analysis.named == {"target": None, "truncate": False, **usual}
 
 

@@ -143,7 +143,7 @@ def test_a_dataframe_is_tidy_and_speaks_in_axis_words():
         flow.to_dataframe("weight", head=7)
 
 
-def test_a_labelled_array_has_axis_words_as_dimensions(translation):
+def test_a_labeled_array_has_axis_words_as_dimensions(translation):
     array = translation.to_xarray("weighted-norm", stream="cross")
     assert array.dims == ("layer", "head", "query", "key")
     assert array.sel(layer=1, head=2).shape == (6, 9)

@@ -102,8 +102,8 @@ def test_what_is_hidden_with_special_tokens_is_a_share_of_sizes():
 def test_a_figure_has_two_hues_of_ribbons_and_bars_of_none(theme, choice):
     curves = marks(Curve, theme=theme, **choice)
     palette = PALETTES[theme]
-    assert {curve.colour for curve in curves} == set(palette.signs)
-    assert {bar.colour for bar in marks(Box, theme=theme, **choice)} == {palette.soft}
+    assert {curve.color for curve in curves} == set(palette.signs)
+    assert {bar.color for bar in marks(Box, theme=theme, **choice)} == {palette.soft}
 
 
 def test_a_figure_says_what_its_hues_are():

@@ -14,7 +14,7 @@ from normviz.core.tokens import Tokens
 from normviz.corpus.categories import Kinds
 from normviz.corpus.moments import Moments
 from normviz.corpus.rank_correlation import Occurrences, Relation, binned, spearman
-from normviz.corpus.sources import items_of, neighbours
+from normviz.corpus.sources import items_of, neighbors
 from normviz.corpus.summarize import tallied
 from normviz.corpus.sums import EXAMPLES, Example, Tally
 from normviz.errors import BadInput
@@ -268,9 +268,9 @@ class TestSources:
             self.said(tmp_path)
 
 
-class TestNeighbours:
+class TestNeighbors:
     def said(self, *paths):
-        return [(one.text, one.pair, bool(one.problem)) for one in items_of(neighbours(paths))]
+        return [(one.text, one.pair, bool(one.problem)) for one in items_of(neighbors(paths))]
 
     def test_two_lines_that_follow_each_other_are_a_pair_and_headings_are_none(self, tmp_path):
         place = tmp_path / "wiki.txt"

@@ -87,7 +87,7 @@ def test_a_change_is_one_less_the_rank_correlation_of_each_layer(seed):
     draw = np.random.default_rng(seed)
     before, after = draw.integers(1, 9, (2, 3, 6, 6))
     flow = with_map(with_map(random_flow(), "attention", before), "layer", after)
-    found = flow.contextualisation_change("attention", "layer")
+    found = flow.contextualization_change("attention", "layer")
     for layer in range(3):
         wanted = 1 - reference.spearman(before[layer].ravel(), after[layer].ravel())
         assert found[layer] == pytest.approx(wanted, abs=1e-5)
@@ -98,8 +98,8 @@ def test_no_change_is_zero_and_the_opposite_is_two():
     maps = draw.random((3, 6, 6)) + 1
     flow = with_map(with_map(random_flow(), "attention", maps), "layer", 3 * maps**2)
     flow = with_map(flow, "feed-forward", 1 / maps)
-    np.testing.assert_allclose(flow.contextualisation_change("attention", "layer"), 0, atol=1e-6)
-    opposite = flow.contextualisation_change("attention", "feed-forward")
+    np.testing.assert_allclose(flow.contextualization_change("attention", "layer"), 0, atol=1e-6)
+    opposite = flow.contextualization_change("attention", "feed-forward")
     np.testing.assert_allclose(opposite, 2, atol=1e-6)
 
 
@@ -109,28 +109,28 @@ def test_pairs_that_a_mask_forbids_do_not_count():
     flow = with_map(with_map(random_flow(), "attention", before), "layer", after)
     seen = np.tril_indices(6)
     wanted = [1 - spearman(b[seen], a[seen]) for b, a in zip(before, after, strict=True)]
-    found = flow.contextualisation_change("attention", "layer")
+    found = flow.contextualization_change("attention", "layer")
     np.testing.assert_allclose(found, wanted, atol=1e-6)
 
 
 def test_one_token_has_nothing_to_rank():
     flow = with_map(random_flow(["a"]), "attention", np.ones((3, 1, 1)))
-    assert np.isnan(flow.contextualisation_change("attention", "attention")).all()
+    assert np.isnan(flow.contextualization_change("attention", "attention")).all()
 
 
 def test_a_change_between_maps_of_heads_or_of_nothing_is_refused():
     flow = with_map(random_flow(), "attention", np.ones((3, 6, 6)))
     with pytest.raises(BadInput, match=r"'weight' has one map for each head"):
-        flow.contextualisation_change("weight", "attention")
+        flow.contextualization_change("weight", "attention")
     with pytest.raises(UnknownName, match="no measure 'layer' here"):
-        flow.contextualisation_change("attention", "layer")
+        flow.contextualization_change("attention", "layer")
     with pytest.raises(UnknownName, match="no measure 'nothing' here"):
-        flow.contextualisation_change("nothing", "attention")
+        flow.contextualization_change("nothing", "attention")
 
 
 def test_a_trained_model_is_changed_by_its_components(demo):
     flow = analyze(*demo, "The quick brown fox slept until noon.", measures=LADDER)
-    change = flow.contextualisation_change("attention", "attention-residual")
+    change = flow.contextualization_change("attention", "attention-residual")
     assert change.shape == (6,)
     assert ((change > 0) & (change < 1)).all()
 

@@ -33,7 +33,7 @@ def flow_with(measure, layers=3, tokens=TOKENS, seed=0, same=None):
     return replace(flow, streams={"encoder": replace(stream, stored=stored, same=same or {})})
 
 
-def normalised(maps):
+def normalized(maps):
     return maps / maps.sum(axis=-1, keepdims=True)
 
 
@@ -45,13 +45,13 @@ def halved(maps):
 @settings(max_examples=40, deadline=None)
 def test_a_rollout_is_the_product_of_the_layers_by_loops(layers, tokens, seed):
     flow = flow_with("layer", layers, tokens, seed)
-    wanted = reference.rollout(normalised(flow["layer"].astype(np.float64)))
+    wanted = reference.rollout(normalized(flow["layer"].astype(np.float64)))
     np.testing.assert_allclose(rollout(flow, "layer")["rollout:layer"], wanted, rtol=1e-5)
 
 
 @given(seed=st.integers(0, 999), measure=st.sampled_from(["weight", "weighted-norm", "layer"]))
 @settings(max_examples=30, deadline=None)
-def test_rows_of_a_normalised_rollout_add_up_to_one(seed, measure):
+def test_rows_of_a_normalized_rollout_add_up_to_one(seed, measure):
     flow = flow_with("layer", seed=seed)
     for identity in (None, True, False):
         carried = rollout(flow, measure, identity=identity)[f"rollout:{measure}"]
@@ -101,10 +101,10 @@ def test_heads_are_averaged_by_weight_and_added_up_by_norm():
     raw = rollout(flow, "weighted-norm", rows="raw", identity=False)["rollout:weighted-norm"]
     np.testing.assert_allclose(raw, reference.rollout(added), rtol=1e-5)
     mixed = rollout(flow, "weighted-norm")["rollout:weighted-norm"]
-    np.testing.assert_allclose(mixed, reference.rollout(halved(normalised(added))), rtol=1e-5)
+    np.testing.assert_allclose(mixed, reference.rollout(halved(normalized(added))), rtol=1e-5)
 
 
-def test_raw_rows_scale_with_the_layers_and_normalised_rows_do_not():
+def test_raw_rows_scale_with_the_layers_and_normalized_rows_do_not():
     flow = flow_with("layer")
     stream = flow.stream()
     doubled = {**stream.stored, "layer": Layers(2 * flow["layer"])}
@@ -145,13 +145,13 @@ def test_the_receipt_says_how_it_was_made():
     flow = flow_with("layer")
     told = lambda new: [n for n in new.receipt.notes if "rollout" in n]  # noqa: E731
     assert told(rollout(flow, "layer")) == [
-        "encoder: rollout:layer: rows normalised, no identity added"
+        "encoder: rollout:layer: rows normalized, no identity added"
     ]
     again = rollout(rollout(flow, "layer"), "layer", rows="raw", identity=True)
     assert told(again) == ["encoder: rollout:layer: rows left as they are, half identity added"]
     (note,) = told(rollout(flow, "weight"))
     assert (
-        note == "encoder: rollout:weight: mean over 4 heads, rows normalised, half identity added"
+        note == "encoder: rollout:weight: mean over 4 heads, rows normalized, half identity added"
     )
     assert "rollout:layer" not in flow  # the flow that was given stays as it was
 
@@ -196,7 +196,7 @@ def test_what_cannot_be_rolled_out_is_named():
         rollout(flow, "value-norm")
     with pytest.raises(UnknownName, match=r"no measure 'layer' here.*weight, value-norm"):
         rollout(flow, "layer")
-    with pytest.raises(UnknownName, match="The row settings are: normalised, raw"):
+    with pytest.raises(UnknownName, match="The row settings are: normalized, raw"):
         rollout(flow, "weight", rows="softmax")
     with pytest.raises(UnknownName, match=r"2 streams .*stream="):
         rollout(two_streams(), "weight")

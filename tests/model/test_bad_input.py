@@ -4,7 +4,7 @@ import architectures
 import numpy as np
 import pytest
 import torch
-from architectures import quantised
+from architectures import quantized
 from transformers import AutoModelForCausalLM
 
 from normviz import analyze, from_arrays
@@ -204,12 +204,12 @@ def test_an_unknown_stream(refused):
     refused(UnknownName, "'self'", "Use one", run)
 
 
-class TestQuantised:
+class TestQuantized:
     """4 and 8 bits: the matrix is found by asking the module, or the refusal says so."""
 
     @pytest.mark.parametrize("bits", [4, 8])
-    def test_a_quantised_projection_is_asked_for_its_matrix(self, bits):
-        model = quantised(bits)
+    def test_a_quantized_projection_is_asked_for_its_matrix(self, bits):
+        model = quantized(bits)
         flow = analyze(model, inputs=architectures.text_inputs())
         assert flow.receipt.ok, flow.receipt
         assert any("unit vectors" in note for note in flow.receipt.notes)
@@ -229,7 +229,7 @@ class TestQuantised:
     @pytest.mark.parametrize("bits", [4, 8])
     def test_the_ladder_names_the_kernel_it_cannot_follow(self, bits, refused):
         run = lambda: analyze(  # noqa: E731
-            quantised(bits), inputs=architectures.text_inputs(), measures=["layer"]
+            quantized(bits), inputs=architectures.text_inputs(), measures=["layer"]
         )
         refused(NormvizError, "o_proj (Linear", "attention measures only", run)
 
@@ -251,7 +251,7 @@ class TestQuantised:
         dense = model.encoder.layer[0].attention.output
         dense.dense = Packed(32, 32)
         run = lambda: analyze(model, inputs=architectures.text_inputs())  # noqa: E731
-        refused(NormvizError, "Packed", "without quantisation", run)
+        refused(NormvizError, "Packed", "without quantization", run)
 
 
 def test_a_causal_model_with_a_head_is_not_confused(tiny):

@@ -223,7 +223,7 @@ def test_without_a_network_it_says_what_to_copy_where(away, repository, monkeypa
 FETCH = """
 import sys
 from pathlib import Path
-from normviz import demo
+from normviz.model import demo
 demo.CHECKOUT, demo.REPOSITORY = Path(sys.argv[1]), sys.argv[2]
 demo.Kept("notebooks/models/tiny", dict(zip(sys.argv[3::2], sys.argv[4::2]))).locate()
 """

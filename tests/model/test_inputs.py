@@ -103,7 +103,7 @@ def test_a_title_tells_what_was_said_and_what_the_model_wrote(writer, translator
     assert translated.title == "hello → " + "".join(f"t{n}" for n in words)
 
 
-def test_what_a_model_wrote_without_a_tokenizer_is_not_spelt(writer):
+def test_what_a_model_wrote_without_a_tokenizer_is_not_spelled(writer):
     ids = {"input_ids": torch.tensor([[10, 11, 12]])}
     assert analyze(writer, inputs=ids, generate=3).title == ""
 

@@ -127,13 +127,13 @@ def test_a_reader_who_chooses_the_dark_has_it_dark_to_the_frames(site, browser, 
             while tab.locator("body").get_attribute("data-md-color-scheme") != scheme:
                 tab.locator("form[data-md-component=palette] label:visible").click()
             expect(picture).to_have_attribute("data-shade", shade)
-            assert (sum(tab.locator("h1").evaluate(COLOUR)) > 383) == (shade == "dark")
+            assert (sum(tab.locator("h1").evaluate(COLOR)) > 383) == (shade == "dark")
             tab.screenshot(path=tmp_path / f"{shade}.png")
         assert (tmp_path / "dark.png").read_bytes() != (tmp_path / "light.png").read_bytes()
         assert tab.evaluate("document.documentElement.scrollWidth") <= 400
 
 
-COLOUR = "e => getComputedStyle(e).color.match(/[\\d.]+/g).slice(0, 3).map(Number)"
+COLOR = "e => getComputedStyle(e).color.match(/[\\d.]+/g).slice(0, 3).map(Number)"
 
 
 # --- measures, reference, checks -----------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_a_link_to_a_file_that_is_not_there_stops_the_build():
 
 
 def test_programs_have_an_anchor_for_every_function_and_lose_nothing():
-    text = (ROOT / "tests" / "test_corpus.py").read_text()
+    text = (ROOT / "tests" / "corpus" / "test_sums.py").read_text()
     page = sources.page("tests/corpus/test_sums.py", text)
     assert '<a id="test_any_split_and_any_order_give_the_same"></a>' in page
     code = "".join(re.findall(r"~~~~~~python\n(.*?)~~~~~~\n", page, re.DOTALL))

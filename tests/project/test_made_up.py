@@ -47,8 +47,8 @@ def dictionary():
 
 @pytest.fixture(scope="module")
 def sentences():
-    learnt, held_out = made_up.corpus(0, learnt=700, held_out=300)
-    return learnt + held_out
+    learned, held_out = made_up.corpus(0, learned=700, held_out=300)
+    return learned + held_out
 
 
 @unhurried
@@ -173,12 +173,12 @@ def test_a_corpus_has_the_same_bytes_in_every_process(sentences):
 def test_no_sentence_is_said_twice(monkeypatch):
     few = {name: replace(kind, count=2) for name, kind in made_up.KINDS.items()}
     monkeypatch.setattr(made_up, "KINDS", few)
-    learnt, held_out = made_up.corpus(0, 1000, 100)
+    learned, held_out = made_up.corpus(0, 1000, 100)
     for side in ("source", "target"):
-        assert len({getattr(said, side) for said in learnt + held_out}) == 1100
+        assert len({getattr(said, side) for said in learned + held_out}) == 1100
 
 
-def test_what_is_held_out_stays_so_whatever_is_learnt(sentences):
-    learnt, held_out = made_up.corpus(0, learnt=900, held_out=300)
+def test_what_is_held_out_stays_so_whatever_is_learned(sentences):
+    learned, held_out = made_up.corpus(0, learned=900, held_out=300)
     assert sentences[700:] == held_out
-    assert sentences[:700] == learnt[:700]
+    assert sentences[:700] == learned[:700]

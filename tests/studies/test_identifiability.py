@@ -161,7 +161,7 @@ def test_the_ridge_is_the_one_that_serves_a_further_fold_best():
     training = folds[1] + folds[2]
     losses = [ridge.ridge(training, each).loss(folds[0]) for each in ridge.STRENGTHS]
     assert made.strength == ridge.STRENGTHS[int(np.argmin(losses))]
-    assert made.strength == 10  # of noise, least is to be learnt
+    assert made.strength == 10  # of noise, least is to be learned
     exact = study(Toy(rotated), probes="linear").ridges
     assert exact[0] == (1e-5,) * 4  # of a map without noise, all
 

@@ -240,7 +240,7 @@ OFF_REGISTRY = _off_the_registry()
 ALL = {architecture.name: architecture for architecture in [*ON_REGISTRY, *OFF_REGISTRY]}
 
 
-def quantised(bits):
+def quantized(bits):
     """A Llama with its output projections in four or eight bits.
 
     It is 64 wide, because four bits are packed in blocks of 64.

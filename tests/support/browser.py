@@ -59,7 +59,7 @@ INK = """canvas => {
   }
   return {inked, sum};
 }"""
-"""How many pixels of a canvas are painted, and a number that changes with their colours."""
+"""How many pixels of a canvas are painted, and a number that changes with their colors."""
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def ladder(weight, value, out, bias, before, norms, forward):
 
 
 def _normed(vectors, whole, norm):
-    """Each vector centred by its own mean, all divided by the deviation of the whole."""
+    """Each vector centered by its own mean, all divided by the deviation of the whole."""
     gain, _, eps = norm
     deviation = np.sqrt(((whole - whole.mean()) ** 2).mean() + eps)
     return (vectors - vectors.mean(axis=-1, keepdims=True)) / deviation * gain

@@ -7,7 +7,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 DARK = {"#15181c", "#e4e7ea", "#9aa5b0", "#343b43", "#23282e"}
-"""Colours of the dark theme's paper, ink and lines."""
+"""Colors of the dark theme's paper, ink and lines."""
 
 
 def save(view, kind):

@@ -19,7 +19,7 @@ from playwright.sync_api import Page
 
 import normviz
 from normviz.core.flow import Flow
-from normviz.view.state import COLOURS
+from normviz.view.state import COLORS
 
 TEXT = (
     "The animal did not cross the street because it was too tired. It stayed where it was, and "
@@ -46,9 +46,9 @@ def scenes(flow: Flow, other: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "compare", {"measure": "weight", "compare": "weighted-norm", "layer": 2, "token": middle}
     yield "compare-matrix", {"view": "matrix", "measure": "weight", "compare": "weighted-norm"}
     yield "compare-grid", {"view": "grid", "measure": "weight", "compare": "weighted-norm"}
-    for colour in COLOURS[1:]:
+    for color in COLORS[1:]:
         pair = {"measure": "weight", "compare": "weighted-norm"}
-        yield f"agreement-{colour}", {"view": "grid", "colour": colour, **pair}
+        yield f"agreement-{color}", {"view": "grid", "color": color, **pair}
     yield "compare-profile", {"view": "profile", "measure": "weight", "compare": "weighted-norm"}
     yield "compare-flows", {"compare": other, "layer": 2}
     yield "words", {"layer": 2, "words": True, "special": "hidden", "threshold": 0.05}

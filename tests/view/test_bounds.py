@@ -17,7 +17,7 @@ from normviz.view.state import BadChoice
 BAD = (0, -1, math.nan, math.inf, -math.inf, "8.5", "", True, False, 1e12, 10**400, [8], 8j)
 
 WANTED = {
-    "width_cm": "A number of centimetres is wanted, from 1 to 200. "
+    "width_cm": "A number of centimeters is wanted, from 1 to 200. "
     "Give 8.5 for a column of a paper, 17 for two.",
     "dpi": "A number of dots per inch is wanted, from 10 to 2,400. "
     "Give 300 for print, 100 for a screen.",

@@ -39,7 +39,7 @@ from normviz.view.figures.picture import picture
 from normviz.view.payload import pack, unpack
 from normviz.view.state import CHOICES, resolve
 
-CONTRACT = ROOT / "js" / "test" / "contract.json"
+CONTRACT = ROOT / "js" / "test" / "support" / "contract.json"
 
 any_numbers = arrays.arrays(
     np.float32,
@@ -298,7 +298,7 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
         ],
         "figures": [_figure(flow, **choice) for choice in FIGURES],
         "alignments": _alignments(),
-        "colours": {
+        "colors": {
             theme: {"heads": [palette.head(head) for head in (None, *range(16))],
                     "heat": heat(theme)[::15], "below": heat(theme, BELOW)[::15],
                     "signs": palette.signs}

@@ -14,7 +14,7 @@ from normviz.alignment.align import SETTINGS
 from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.errors import MissingPackage, UnknownName
-from normviz.view.state import CHOICES, COLOURS, SCALES, SPECIALS, THEMES, BadChoice
+from normviz.view.state import CHOICES, COLORS, SCALES, SPECIALS, THEMES, BadChoice
 
 
 def test_a_widget_opens_with_what_suits_the_flow():
@@ -23,9 +23,9 @@ def test_a_widget_opens_with_what_suits_the_flow():
     assert (widget.heads, widget.token, widget.normalize) == (None, None, "layer")
 
 
-def test_every_choice_is_a_synchronised_trait():
-    synchronised = random_flow().widget().traits(sync=True)
-    assert set(CHOICES) <= set(synchronised)
+def test_every_choice_is_a_synchronized_trait():
+    synchronized = random_flow().widget().traits(sync=True)
+    assert set(CHOICES) <= set(synchronized)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_every_choice_is_a_synchronised_trait():
         *(("view", view) for view in VIEWS_OF_A_TEXT),
         *(("special", special) for special in SPECIALS),
         *(("normalize", scale) for scale in SCALES),
-        *(("colour", colour) for colour in COLOURS),
+        *(("color", color) for color in COLORS),
         *(("setting", setting) for setting in SETTINGS),
         *(("theme", theme) for theme in THEMES),
     ],
@@ -84,7 +84,7 @@ def test_what_the_flow_has_can_be_chosen(name, value):
         ("threshold", 1.5, "It is a part of the largest number drawn, from 0 to 1."),
         ("threshold", "low", "The threshold is 'low'."),
         ("threshold", float("nan"), "The threshold is nan."),
-        ("colour", "red", "The colourings are: none, rank, overlap, distance."),
+        ("color", "red", "The colorings are: none, rank, overlap, distance."),
         ("setting", "inside", "The settings are: input, output."),
         ("theme", "pink", "The themes are: auto, light, dark."),
     ],
@@ -102,7 +102,7 @@ def test_what_the_flow_lacks_is_refused_and_nothing_changes(name, value, sentenc
     assert widget.get_state() == before
 
 
-def test_a_misspelt_choice_is_refused_as_python_would():
+def test_a_misspelled_choice_is_refused_as_python_would():
     with pytest.raises(TypeError, match=r"There is no choice 'layr' here.*compare, layer, heads"):
         random_flow().widget(layr=2)
 

@@ -2,7 +2,7 @@
 
 import { offerOf } from "../data/ladder";
 import { pictureOf, strongestHead } from "../data/layer";
-import { headColour, type Palette } from "../draw/colors";
+import { headColor, type Palette } from "../draw/colors";
 import { button, element, group, options, picker, press } from "../draw/dom";
 import type { Save } from "../export/save";
 import { offered, panesOf } from "../state/pane";
@@ -11,7 +11,7 @@ import type { Tiles } from "../state/tiles";
 import { KINDS } from "../views/index";
 import type { StreamName, ViewName } from "../wire/types";
 import { measures } from "./measurePicker";
-import { colours, comparison, rows, settings } from "./settings";
+import { colors, comparison, rows, settings } from "./settings";
 
 /** One control: where it stands, and how it catches up with the choice. */
 export interface Control {
@@ -32,7 +32,7 @@ export function controls(
     layers(store, signal),
     streams(store, signal),
     comparison(store, signal),
-    colours(store, signal),
+    colors(store, signal),
     rows(store, signal),
     ...settings(store, signal, save),
     heads(store, tiles, signal),
@@ -117,8 +117,8 @@ function heads(store: Store, tiles: Tiles, signal: AbortSignal): Control {
     press(chips, (index) => chosen === null || chosen.includes(held[index]));
     chips.forEach((chip, index) => {
       // Where hues stand for signs, heads have none.
-      const colour = store.measure.signed ? palette.soft : headColour(held[index], palette);
-      chip.style.setProperty("--nv-head", colour);
+      const color = store.measure.signed ? palette.soft : headColor(held[index], palette);
+      chip.style.setProperty("--nv-head", color);
     });
   };
   return { node, show };

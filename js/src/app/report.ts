@@ -157,7 +157,7 @@ function listen(root: HTMLElement, { every, chosen }: Layers, signal: AbortSigna
   root.addEventListener("keydown", pressed, { signal });
 }
 
-/** The panels as a figure in light colours, with all put back before it is seen. */
+/** The panels as a figure in light colors, with all put back before it is seen. */
 function onPaper(
   root: HTMLElement,
   board: ReturnType<typeof panels>,

@@ -11,7 +11,7 @@ import { rivalOf } from "../views/grid/coloring";
 import { KINDS } from "../views/index";
 import {
   type Choice,
-  type Colour,
+  type Color,
   OTHER,
   type Scale,
   type Setting,
@@ -34,7 +34,7 @@ const SPECIALS: [Special, string][] = [
   ["hidden", "hidden"],
 ];
 
-const COLOURINGS: [Colour, string][] = [
+const COLORINGS: [Color, string][] = [
   ["none", "nothing"],
   ["rank", NAMES.rank],
   ["overlap", NAMES.overlap],
@@ -154,16 +154,16 @@ export function comparison(store: Store, signal: AbortSignal): Control {
   return { node, show };
 }
 
-/** What the grid is coloured by; with nothing to compare with, it says what to do. */
-export function colours(store: Store, signal: AbortSignal): Control {
-  const choose = (value: string) => store.choose({ colour: value as Colour });
-  const { select, node } = picker("colour by", choose, signal);
+/** What the grid is colored by; with nothing to compare with, it says what to do. */
+export function colors(store: Store, signal: AbortSignal): Control {
+  const choose = (value: string) => store.choose({ color: value as Color });
+  const { select, node } = picker("color by", choose, signal);
   const hint = element("span", { class: "nv-hint" }, "(choose a measure to compare with)");
   node.append(hint);
   const show = (): void => {
-    const { colour, view } = store.choice.value;
-    options(select, COLOURINGS);
-    select.value = colour;
+    const { color, view } = store.choice.value;
+    options(select, COLORINGS);
+    select.value = color;
     hint.hidden = rivalOf(store.choice.value, store.stream.measures) !== null;
     node.hidden = view !== "grid";
   };
@@ -204,7 +204,7 @@ export function usual(store: Store): Partial<Choice> {
     words: false,
     special: "shown",
     threshold: 0,
-    colour: "none",
+    color: "none",
     setting: "input",
     theme: "auto",
   };

@@ -14,7 +14,7 @@ export interface Norms {
   unit: number;
 }
 
-/** What ribbons of one colour stand for. */
+/** What ribbons of one color stand for. */
 export type Strand = number | null | "above" | "below";
 
 /** How far parts reach along the vectors they make. */

@@ -11,7 +11,7 @@ export interface Pitch {
   font: number;
 }
 
-/** How much of a row the ribbons of one token may fill; the rest keeps neighbours apart. */
+/** How much of a row the ribbons of one token may fill; the rest keeps neighbors apart. */
 const FILL = 0.84;
 
 const PITCH = { least: 12, most: 20 };
@@ -167,7 +167,7 @@ export function ribbonsAt(
   const zoom = Math.min(MOST, Math.max(1, Math.floor(SEEN / (most(pairs) || SEEN))));
   const whole = total(pairs) * zoom;
   const room = Math.min(whole, pitch * FILL * zoom);
-  const centre = within(middle(token, pitch), room / 2, Math.max(queries, keys) * pitch);
+  const center = within(middle(token, pitch), room / 2, Math.max(queries, keys) * pitch);
   const ribbons: Ribbon[] = [];
   let used = 0;
   pairs.forEach((pair, other) => {
@@ -175,7 +175,7 @@ export function ribbonsAt(
     for (let plane = 0; plane < strands.length; plane++) {
       const [query, key] = takes ? [token, other] : [other, token];
       const width = sizeAt(picture, plane, query, key) * wide(query) * zoom;
-      const own = centre + squeeze(used, width, whole, room) + width / 2;
+      const own = center + squeeze(used, width, whole, room) + width / 2;
       const far = end + width / 2;
       if (width >= HAIR && sizeAt(picture, plane, query, key) >= picture.least) {
         ribbons.push({ plane, query, key, width, from: takes ? far : own, to: takes ? own : far });

@@ -1,9 +1,9 @@
-/** The kinds of token: what each is called, and its colour and shape wherever it is drawn. */
+/** The kinds of token: what each is called, and its color and shape wherever it is drawn. */
 
 import { contrast, oklch, type Palette } from "../draw/colors";
 import type { Tokens } from "../wire/types";
 
-/** Shapes that differ for eyes that cannot tell colours. */
+/** Shapes that differ for eyes that cannot tell colors. */
 export const SHAPES = ["circle", "square", "triangle", "diamond", "cross", "wedge"] as const;
 export type Shape = (typeof SHAPES)[number];
 
@@ -11,11 +11,11 @@ export interface Kind {
   /** As Python calls it. */
   id: string;
   name: string;
-  colour: string;
+  color: string;
   shape: Shape;
 }
 
-/** Words are many and grey; what stands out from them has a hue. */
+/** Words are many and gray; what stands out from them has a hue. */
 const KNOWN: Record<string, { name?: string; hue: number | null; shape: Shape }> = {
   "[CLS]": { hue: 262, shape: "square" },
   "[SEP]": { hue: 30, shape: "triangle" },
@@ -39,17 +39,17 @@ export function kindsOf(ids: string[], palette: Palette): Kind[] {
 }
 
 function kind(id: string, { name, hue, shape }: (typeof KNOWN)[string], palette: Palette): Kind {
-  const colour = hue === null ? plainColour(palette) : hueColour(hue, palette);
-  return { id, name: name ?? id, colour, shape };
+  const color = hue === null ? plainColor(palette) : hueColor(hue, palette);
+  return { id, name: name ?? id, color, shape };
 }
 
 /** A hue as a curve or a mark can have it on this paper. */
-export function hueColour(hue: number, palette: Palette): string {
+export function hueColor(hue: number, palette: Palette): string {
   return oklch(isDark(palette) ? 0.76 : 0.53, 0.16, hue);
 }
 
-/** The colour of what does not stand out. */
-export function plainColour(palette: Palette): string {
+/** The color of what does not stand out. */
+export function plainColor(palette: Palette): string {
   return oklch(isDark(palette) ? 0.7 : 0.56, 0.012, 255);
 }
 

@@ -1,4 +1,4 @@
-/** Colours and numbers as they are shown. */
+/** Colors and numbers as they are shown. */
 
 /** The paper and ink of a theme, and how light its heads are. */
 export interface Palette {
@@ -37,18 +37,18 @@ export const PALETTES: Record<"light" | "dark", Palette> = {
   },
 };
 
-/** Turning by the golden angle keeps any number of hues apart, and neighbours furthest. */
+/** Turning by the golden angle keeps any number of hues apart, and neighbors furthest. */
 const TURN = 137.508;
-/** Small steps of lightness, so that neighbours differ for eyes that cannot tell the hues. */
+/** Small steps of lightness, so that neighbors differ for eyes that cannot tell the hues. */
 const STEPS = [0, -0.09, 0.07];
 
-/** The colour of a head, the same wherever and with whatever other heads it is shown. */
-export function headColour(head: number | null, { lightness, plain }: Palette): string {
+/** The color of a head, the same wherever and with whatever other heads it is shown. */
+export function headColor(head: number | null, { lightness, plain }: Palette): string {
   if (head === null) return plain;
   return oklch(lightness + STEPS[head % STEPS.length], CHROMA, (FIRST_HUE + head * TURN) % 360);
 }
 
-/** An OKLCH colour as #rrggbb, with as much of its chroma as a screen can show. */
+/** An OKLCH color as #rrggbb, with as much of its chroma as a screen can show. */
 export function oklch(lightness: number, chroma: number, hue: number): string {
   for (let c = chroma; c > 0; c -= 0.004) {
     const rgb = linear(lightness, c, (hue * Math.PI) / 180);
@@ -81,15 +81,15 @@ function hex(rgb: number[]): string {
   return `#${channels.join("")}`;
 }
 
-/** How far two colours stand apart for a reader, from 1 to 21. */
+/** How far two colors stand apart for a reader, from 1 to 21. */
 export function contrast(one: string, other: string): number {
   const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (high + 0.05) / (low + 0.05);
 }
 
-function luminance(colour: string): number {
+function luminance(color: string): number {
   const [red, green, blue] = [1, 3, 5].map((at) => {
-    const channel = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    const channel = Number.parseInt(color.slice(at, at + 2), 16) / 255;
     return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;

@@ -1,11 +1,11 @@
-/** A hue from almost nothing to full colour, in even steps of lightness, for heatmaps. */
+/** A hue from almost nothing to full color, in even steps of lightness, for heatmaps. */
 
 import type { Measure } from "../wire/types";
 import { BELOW, contrast, oklch, type Palette } from "./colors";
 
 export type Rgb = readonly [red: number, green: number, blue: number];
 
-/** How many colours there are: as many as an 8-bit picture can tell apart. */
+/** How many colors there are: as many as an 8-bit picture can tell apart. */
 const STEPS = 256;
 
 const ABOVE = 255;
@@ -17,7 +17,7 @@ const DARK = { nothing: 0.255, all: 0.9 };
 
 const made = new Map<string, Rgb[]>();
 
-/** The colour of each part of the whole, from 0 to 1; what lies beyond is held at the ends. */
+/** The color of each part of the whole, from 0 to 1; what lies beyond is held at the ends. */
 export function heat(palette: Palette): (part: number) => Rgb {
   return hot(palette, ABOVE);
 }
@@ -35,9 +35,9 @@ export function heatOf({ signed }: Pick<Measure, "signed">, palette: Palette) {
 
 function hot(palette: Palette, hue: number): (part: number) => Rgb {
   const name = `${palette.paper} ${hue}`;
-  const colours = made.get(name) ?? ramp(palette, hue);
-  made.set(name, colours);
-  return (part) => colours[Math.round(Math.min(1, Math.max(0, part)) * (STEPS - 1))] ?? colours[0];
+  const colors = made.get(name) ?? ramp(palette, hue);
+  made.set(name, colors);
+  return (part) => colors[Math.round(Math.min(1, Math.max(0, part)) * (STEPS - 1))] ?? colors[0];
 }
 
 function ramp({ paper }: Palette, hue: number): Rgb[] {
@@ -49,16 +49,16 @@ function ramp({ paper }: Palette, hue: number): Rgb[] {
 }
 
 /** The channels of #rrggbb. */
-export function rgb(colour: string): Rgb {
-  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+export function rgb(color: string): Rgb {
+  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
   return [red, green, blue];
 }
 
-/** The colours of a measure as a CSS background, for a legend. */
+/** The colors of a measure as a CSS background, for a legend. */
 export function heatGradient(measure: Pick<Measure, "signed">, palette: Palette): string {
-  const colour = heatOf(measure, palette);
+  const color = heatOf(measure, palette);
   const from = measure.signed ? -1 : 0;
   const parts = Array.from({ length: 9 }, (_, step) => from + ((1 - from) * step) / 8);
-  const stops = parts.map((part) => `rgb(${colour(part).join(" ")})`);
+  const stops = parts.map((part) => `rgb(${color(part).join(" ")})`);
   return `linear-gradient(to right, ${stops.join(", ")})`;
 }

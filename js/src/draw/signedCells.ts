@@ -1,4 +1,4 @@
-/** Numbers that may be negative, as a table shows them: with a minus, a side and a colour. */
+/** Numbers that may be negative, as a table shows them: with a minus, a side and a color. */
 
 import { most } from "../math/arrays";
 import { number, percent } from "./colors";

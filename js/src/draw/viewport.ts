@@ -107,7 +107,7 @@ export function fontFor(pitch: number): number {
 }
 
 /** Which lines of an axis get a label: every one, or every n-th that fits, and always `own`. */
-export function labelled(
+export function labeled(
   { first, seen, count }: { first: number; seen: number; count: number },
   pitch: number,
   own: number | null,

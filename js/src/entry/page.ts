@@ -210,11 +210,11 @@ function start(): void {
   const entries = entriesIn(hosts);
   const told = element("p", { class: "normviz-told", role: "status" });
   const head = element("header", { class: "normviz-head" });
-  const colour = (): void => {
+  const color = (): void => {
     head.dataset.shade = told.dataset.shade = shadeFor("auto");
   };
-  colour();
-  watchHost(colour, always);
+  color();
+  watchHost(color, always);
   every[0]?.before(told);
   if (hosts.length === 0) return;
   if (hosts.length === 1) {

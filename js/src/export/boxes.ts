@@ -25,7 +25,7 @@ export function platesOf(
   const ground = inkOf(style.backgroundColor);
   const rings = [...shadows(style, box), ...border(style, box), ...outline(element, style, box)];
   return [
-    ...(ground && ground.colour !== paper ? [filled(box, ground, opacity, radiusOf(style))] : []),
+    ...(ground && ground.color !== paper ? [filled(box, ground, opacity, radiusOf(style))] : []),
     ...gradient(style, box, opacity, name),
     ...rings.map((ring) => stroked(ring, opacity)),
   ];
@@ -35,9 +35,9 @@ function radiusOf({ borderTopLeftRadius }: CSSStyleDeclaration): number {
   return Number.parseFloat(borderTopLeftRadius) || 0;
 }
 
-function filled(box: Box, { colour, alpha }: Ink, opacity: number, radius: number): Plate {
+function filled(box: Box, { color, alpha }: Ink, opacity: number, radius: number): Plate {
   const shape = { ...placed(box), rx: radius > 0 ? radius : null };
-  const ink = { fill: colour, "fill-opacity": part(alpha * opacity) };
+  const ink = { fill: color, "fill-opacity": part(alpha * opacity) };
   return { markup: markup("rect", { ...shape, ...ink }), box };
 }
 
@@ -49,7 +49,7 @@ interface Ring {
 }
 
 function stroked({ middle, width, ink }: Ring, opacity: number): Plate {
-  const line = { stroke: ink.colour, "stroke-width": width };
+  const line = { stroke: ink.color, "stroke-width": width };
   const alpha = { "stroke-opacity": part(ink.alpha * opacity) };
   const rect = markup("rect", { ...placed(middle), fill: "none", ...line, ...alpha });
   return { markup: rect, box: grown(middle, width / 2) };
@@ -87,7 +87,7 @@ function shadows(style: CSSStyleDeclaration, box: Box): Ring[] {
   return rings.reverse(); // the first lies on top
 }
 
-/** A background that goes from colour to colour, from left to right. */
+/** A background that goes from color to color, from left to right. */
 function gradient(
   { backgroundImage }: CSSStyleDeclaration,
   box: Box,
@@ -96,9 +96,9 @@ function gradient(
 ): Plate[] {
   if (!/^linear-gradient\((to right|90deg)/.test(backgroundImage)) return [];
   const inks = inksIn(backgroundImage);
-  const stops = inks.map(({ colour }, at) => {
+  const stops = inks.map(({ color }, at) => {
     const offset = `${Math.round((100 * at) / Math.max(1, inks.length - 1))}%`;
-    return markup("stop", { offset, "stop-color": colour });
+    return markup("stop", { offset, "stop-color": color });
   });
   const id = name();
   const defined = markup("linearGradient", { id }, stops.join(""));

@@ -1,12 +1,12 @@
-/** Colours and fonts as the page has computed them, in words that every reader of SVG knows. */
+/** Colors and fonts as the page has computed them, in words that every reader of SVG knows. */
 
 export interface Ink {
   /** As #rrggbb. */
-  colour: string;
+  color: string;
   alpha: number;
 }
 
-/** A computed colour; null where nothing would be seen. */
+/** A computed color; null where nothing would be seen. */
 export function inkOf(computed: string): Ink | null {
   const found = /^(rgba?|color)\(([^)]*)\)/.exec(computed);
   if (!found) return null;
@@ -14,7 +14,7 @@ export function inkOf(computed: string): Ink | null {
   const scale = found[1] === "color" ? 255 : 1;
   const [red, green, blue, alpha = 1] = numbers;
   if (numbers.length < 3 || alpha === 0) return null;
-  return { colour: hex([red, green, blue].map((channel) => channel * scale)), alpha };
+  return { color: hex([red, green, blue].map((channel) => channel * scale)), alpha };
 }
 
 function numberIn(text: string): number {
@@ -29,7 +29,7 @@ function hex(channels: number[]): string {
   return `#${pairs.join("")}`;
 }
 
-/** Every colour that a longer value names, in its order. */
+/** Every color that a longer value names, in its order. */
 export function inksIn(computed: string): Ink[] {
   const all = computed.match(/(rgba?|color)\([^)]*\)/g) ?? [];
   return all.map(inkOf).filter((ink) => ink !== null);

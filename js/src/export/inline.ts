@@ -49,7 +49,7 @@ function keptOf(element: Element): Attributes {
 function inksOf(style: CSSStyleDeclaration): Attributes {
   const fill = inkOf(style.fill);
   return {
-    fill: fill?.colour ?? "none",
+    fill: fill?.color ?? "none",
     "fill-opacity": fill && part(fill.alpha * Number(style.fillOpacity)),
     ...strokeOf(style),
   };
@@ -60,7 +60,7 @@ function strokeOf(style: CSSStyleDeclaration): Attributes {
   if (!stroke) return {};
   const { strokeDasharray: dashes, strokeLinejoin: join } = style;
   return {
-    stroke: stroke.colour,
+    stroke: stroke.color,
     "stroke-width": Number.parseFloat(style.strokeWidth),
     "stroke-opacity": part(stroke.alpha * Number(style.strokeOpacity)),
     "stroke-dasharray": dashes === "none" ? null : dashes.replace(/px/g, ""),

@@ -11,7 +11,7 @@ export interface Look {
   ink: Ink;
   /** What makes it bolder without being wider, in pixels. */
   stroke: number;
-  /** The colour around its letters. */
+  /** The color around its letters. */
   halo: string | null;
 }
 
@@ -167,8 +167,8 @@ export function written(line: Line): string {
 }
 
 function haloed({ ink, stroke, halo }: Look, at: Attributes, text: string): string {
-  const fill = { fill: ink.colour, "fill-opacity": part(ink.alpha) };
-  const bold = stroke > 0 ? { stroke: ink.colour, "stroke-width": stroke } : {};
+  const fill = { fill: ink.color, "fill-opacity": part(ink.alpha) };
+  const bold = stroke > 0 ? { stroke: ink.color, "stroke-width": stroke } : {};
   const own = markup("text", { ...at, ...fill, ...bold }, escaped(text));
   if (halo === null) return own;
   const edge = { stroke: halo, "stroke-width": 3, "stroke-linejoin": "round" };

@@ -126,7 +126,7 @@ function lookOf(element: Element, opacity: number): Look | null {
     weight: style.fontWeight,
     ink: { ...ink, alpha: ink.alpha * opacity },
     stroke,
-    halo: halo?.colour ?? null,
+    halo: halo?.color ?? null,
   };
 }
 

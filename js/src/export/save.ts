@@ -38,7 +38,7 @@ const MARGIN = 10;
 const FINE = 3;
 const MOST = 30e6;
 
-/** Pixels of a screen on a centimetre of paper. */
+/** Pixels of a screen on a centimeter of paper. */
 const PER_CM = 96 / 2.54;
 
 /** How long a file stays at hand for a host that fetches it late, in milliseconds. */
@@ -81,7 +81,7 @@ export function figureOf(shown: Shown): Figure {
   return sheet(seen, { fonts, title: titleOf(store), sentence });
 }
 
-/** Draw everything in light colours and finely, look at it, and put all back before it is seen. */
+/** Draw everything in light colors and finely, look at it, and put all back before it is seen. */
 function onPaper<T>({ root, pictures, panes, store }: Shown, look: () => T): T {
   const shade = root.dataset.shade as Shade;
   const scrolled = scrollsIn(pictures.node);
@@ -92,7 +92,7 @@ function onPaper<T>({ root, pictures, panes, store }: Shown, look: () => T): T {
     for (const back of scrolled) back();
     return isHere;
   };
-  // Marks in light colours are as good as any that could be drawn again.
+  // Marks in light colors are as good as any that could be drawn again.
   const isReady = shade === "light" && pictures.frames.every(({ view }) => view.vectors);
   root.classList.add("nv-still");
   try {

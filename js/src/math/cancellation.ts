@@ -7,7 +7,7 @@ import type { Rows } from "./rows";
  * The parts of one vector, by their lengths and by how far each reaches along it.
  *
  * The whole vector is made of the tokens' parts and of biases. What a part has beside the vector's
- * own direction is cancelled by the others, for the whole has nothing beside itself.
+ * own direction is canceled by the others, for the whole has nothing beside itself.
  */
 export interface Cancellation {
   /** The lengths of all parts, added up. */
@@ -15,7 +15,7 @@ export interface Cancellation {
   /** How far all parts together reach along the whole vector. */
   reach: number;
   /** The share of the lengths that cancels. */
-  cancelled: number;
+  canceled: number;
   /** What is left: nothing where the parts together do not point along the vector at all. */
   isLeft: boolean;
 }
@@ -25,7 +25,7 @@ const NOTHING = 1e-3;
 
 export function cancellation(lengths: number, reach: number): Cancellation {
   const part = lengths > 0 ? reach / lengths : 0;
-  return { lengths, reach, cancelled: Math.min(1, 1 - part), isLeft: part > NOTHING };
+  return { lengths, reach, canceled: Math.min(1, 1 - part), isLeft: part > NOTHING };
 }
 
 /** Each part's reach as a share of what all of them reach; negative where it points against it. */

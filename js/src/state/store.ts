@@ -127,7 +127,7 @@ function fitted(choice: Choice, stream: Stream): Choice {
   const kept = heads?.filter((head) => stream.heads.includes(head)) ?? [];
   return {
     ...choice,
-    measure: stream.measures.includes(measure) ? measure : favourite(stream),
+    measure: stream.measures.includes(measure) ? measure : defaultMeasure(stream),
     compare: isHeld(compare, stream) ? compare : null,
     layer: stream.layers.includes(layer) ? layer : stream.layers[0],
     heads: kept.length > 0 && kept.length < stream.heads.length ? kept : null,
@@ -136,7 +136,7 @@ function fitted(choice: Choice, stream: Stream): Choice {
 }
 
 /** The measure a stream opens with. */
-function favourite({ measures }: Stream): string {
+function defaultMeasure({ measures }: Stream): string {
   return measures.includes("weighted-norm") ? "weighted-norm" : measures[0];
 }
 

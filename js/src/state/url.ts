@@ -3,7 +3,7 @@
 import {
   CHOICES,
   type Choice,
-  COLOURS,
+  COLORS,
   type Header,
   OTHER,
   SETTINGS,
@@ -26,7 +26,7 @@ const WORDS = {
   side: ["query", "key"],
   normalize: ["absolute", "layer", "query"],
   special: ["shown", "dimmed", "hidden"],
-  colour: COLOURS,
+  color: COLORS,
   setting: SETTINGS,
   theme: ["auto", "light", "dark"],
 } as const satisfies { [name in Name]?: readonly Choice[name][] };

@@ -7,9 +7,9 @@ export type Scale = "absolute" | "query" | "layer";
 export type Theme = "auto" | "light" | "dark";
 
 export type Special = "shown" | "dimmed" | "hidden";
-/** What the small pictures of the grid are coloured by: how far two measures agree, or nothing. */
-export const COLOURS = ["none", "rank", "overlap", "distance"] as const;
-export type Colour = (typeof COLOURS)[number];
+/** What the small pictures of the grid are colored by: how far two measures agree, or nothing. */
+export const COLORS = ["none", "rank", "overlap", "distance"] as const;
+export type Color = (typeof COLORS)[number];
 /** Which row stands for a word of a translation: the one that reads it, or that predicts it. */
 export const SETTINGS = ["input", "output"] as const;
 export type Setting = (typeof SETTINGS)[number];
@@ -36,7 +36,7 @@ export interface Choice {
   special: Special;
   /** Nothing below this part of the largest number is drawn. */
   threshold: number;
-  colour: Colour;
+  color: Color;
   setting: Setting;
   theme: Theme;
 }
@@ -54,7 +54,7 @@ export const CHOICES = [
   "words",
   "special",
   "threshold",
-  "colour",
+  "color",
   "setting",
   "theme",
 ] as const satisfies readonly (keyof Choice)[];

@@ -35,7 +35,7 @@ const NAMED = 3;
 
 /** How much cancels, and who of the named points against the whole. */
 export function leanNotes(lean: Lean, names: string[]): string[] {
-  const { lengths, reach, cancelled, isLeft } = lean.cancellation;
+  const { lengths, reach, canceled, isLeft } = lean.cancellation;
   const parts = `Parts of total length ${number(lengths)}${lean.isHidden ? " (hidden ones too)" : ""}`;
   const makers = lean.isShared ? "both texts" : "tokens";
   const whole = `along the whole vector of ${makers} and biases`;
@@ -47,7 +47,7 @@ export function leanNotes(lean: Lean, names: string[]): string[] {
   const more = away.length > NAMED ? ` and ${away.length - NAMED} more` : "";
   const verb = away.length > 1 ? "point" : "points";
   return [
-    `${parts} add up to ${number(reach)} ${whole}: ${percent(cancelled)} cancels.`,
+    `${parts} add up to ${number(reach)} ${whole}: ${percent(canceled)} cancels.`,
     ...(named.length > 0 ? [`${named.join(", ")}${more} ${verb} against it.`] : []),
   ];
 }

@@ -1,4 +1,4 @@
-/** What widths and colours stand for, and how much is left out. */
+/** What widths and colors stand for, and how much is left out. */
 
 import { type Picture, peakOf } from "../data/layer";
 import type { Ribbons } from "../data/ribbons";
@@ -61,9 +61,9 @@ export function ribbonLegend(
 
 /** A mark in each of the two hues, side by side. */
 function signMarks({ signs }: Palette): HTMLElement {
-  const marks = signs.map((colour) => {
+  const marks = signs.map((color) => {
     const mark = element("i", { class: "nv-sign" });
-    mark.style.background = colour;
+    mark.style.background = color;
     return mark;
   });
   return element("span", { class: "nv-signs", "aria-hidden": "true" }, ...marks);

@@ -3,14 +3,14 @@ import { controls } from "../../src/app/controls";
 import { peakOf, strongestHead } from "../../src/data/layer";
 import { type Ribbon, ribbonsOf, sizeAt } from "../../src/data/ribbons";
 import { depthOf } from "../../src/data/stack";
-import { contrast, headColour, PALETTES } from "../../src/draw/colors";
+import { contrast, headColor, PALETTES } from "../../src/draw/colors";
 import { heat, heatGradient, signedHeat } from "../../src/draw/heat";
 import { total } from "../../src/math/arrays";
 import { flowView, standingOf } from "../../src/views/flow/view";
 import { pixelsOf } from "../../src/views/grid/layout";
 import { thumbsOf } from "../../src/views/grid/thumbs";
 import { describeThumbs, thumbLegend, thumbLines } from "../../src/views/grid/words";
-import { cellLegend, cellLine, fullColour, noColour } from "../../src/views/matrix/words";
+import { cellLegend, cellLine, fullColor, noColor } from "../../src/views/matrix/words";
 import { profileOf } from "../../src/views/profile/data";
 import { cellsOf, depths, extremes, pooled } from "../../src/views/shared/cells";
 import { makeupOf } from "../../src/views/stack/makeup";
@@ -110,10 +110,10 @@ describe("its ribbons", () => {
     const view = flowView({ hover() {}, pin() {}, choose() {} }, new AbortController().signal);
     view.draw(signedPane(), PALETTES.light);
     const marks = [...(view.vectors?.().values() ?? [])].flat().join();
-    for (const colour of [...PALETTES.light.signs, PALETTES.light.soft]) {
-      expect(marks).toContain(colour);
+    for (const color of [...PALETTES.light.signs, PALETTES.light.soft]) {
+      expect(marks).toContain(color);
     }
-    expect(marks).not.toContain(headColour(1, PALETTES.light));
+    expect(marks).not.toContain(headColor(1, PALETTES.light));
   });
 
   test("have a legend that shows both hues and names them", () => {
@@ -136,8 +136,8 @@ test("where hues stand for signs, heads and bars have none", () => {
   const choices = controls(signedStore(), signedTiles(), new AbortController().signal);
   choices.show(PALETTES.light);
   const chips = [...choices.node.querySelectorAll<HTMLElement>(".nv-heads button")].slice(2);
-  const colours = new Set(chips.map((chip) => chip.style.getPropertyValue("--nv-head")));
-  expect([...colours]).toEqual([PALETTES.light.soft]);
+  const colors = new Set(chips.map((chip) => chip.style.getPropertyValue("--nv-head")));
+  expect([...colors]).toEqual([PALETTES.light.soft]);
   expect(signedPicture().norms?.heads).toEqual([null]);
   expect(signedPicture({ measure: "weight" }).norms?.heads).toEqual([0, 1]);
 });
@@ -192,7 +192,7 @@ describe("the matrix", () => {
   });
 
   test("goes from minus full to full in its legend, and says a cell's sign", () => {
-    expect(`−${fullColour(cells)}`).toContain(noColour(cells));
+    expect(`−${fullColor(cells)}`).toContain(noColor(cells));
     expect(cellLegend(cells, { rows: 2, columns: 1 }).join()).toMatch(
       /blue: above zero, orange: below.*cells from −.*furthest from zero of 2 × 1/,
     );
@@ -237,7 +237,7 @@ describe("the small pictures", () => {
 
   test("say so", () => {
     expect(thumbLines(thumbs, pane.choice, null)[1]).toMatch(
-      /^blue: above zero, orange: below; full colour in either: /,
+      /^blue: above zero, orange: below; full color in either: /,
     );
     const [, scale] = thumbLegend(thumbs, pane.choice, null, PALETTES.light);
     expect((scale as HTMLElement).querySelector("i")?.style.background).toContain("gradient");
@@ -270,29 +270,29 @@ describe.each(["light", "dark"] as const)("the two hues in %s", (shade) => {
   const { signs, paper, soft } = PALETTES[shade];
 
   test("stand out from the paper at least as well as heads do", () => {
-    for (const colour of [...signs, soft]) expect(contrast(colour, paper)).toBeGreaterThan(3);
+    for (const color of [...signs, soft]) expect(contrast(color, paper)).toBeGreaterThan(3);
   });
 
   test("are blue and orange", () => {
-    const [above, below] = signs.map((colour) =>
-      [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)),
+    const [above, below] = signs.map((color) =>
+      [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)),
     );
     expect(above[2]).toBeGreaterThan(above[0] + 60);
     expect(below[0]).toBeGreaterThan(below[2] + 60);
   });
 
   test("grow alike from nothing, to both sides", () => {
-    const colour = signedHeat(PALETTES[shade]);
-    expect(colour(0)).toEqual(heat(PALETTES[shade])(0));
+    const color = signedHeat(PALETTES[shade]);
+    expect(color(0)).toEqual(heat(PALETTES[shade])(0));
     const hex = (part: number) =>
-      `#${colour(part)
+      `#${color(part)
         .map((channel) => channel.toString(16).padStart(2, "0"))
         .join("")}`;
     for (const part of [0.25, 0.5, 1]) {
       expect(contrast(hex(part), paper) / contrast(hex(-part), paper)).toBeCloseTo(1, 0);
     }
     const gradient = heatGradient({ signed: true }, PALETTES[shade]);
-    expect(gradient).toContain(`rgb(${colour(-1).join(" ")})`);
-    expect(gradient).toContain(`rgb(${colour(1).join(" ")})`);
+    expect(gradient).toContain(`rgb(${color(-1).join(" ")})`);
+    expect(gradient).toContain(`rgb(${color(1).join(" ")})`);
   });
 });

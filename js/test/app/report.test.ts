@@ -37,7 +37,7 @@ describe("a chart of kinds of token", () => {
   test("has the hues and marks that kinds have in every view", () => {
     const { curves } = chartCurves(shares, PALETTES.dark);
     const kinds = kindsOf(["[CLS]", "other"], PALETTES.dark);
-    expect(curves.map(({ kind }) => kind.colour)).toEqual(kinds.map(({ colour }) => colour));
+    expect(curves.map(({ kind }) => kind.color)).toEqual(kinds.map(({ color }) => color));
     expect(curves.map(({ kind }) => kind.shape)).toEqual(kinds.map(({ shape }) => shape));
     expect(curves.map(({ name }) => name)).toEqual(["[CLS]", "words"]);
   });

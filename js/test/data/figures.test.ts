@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Norms, rowIn } from "../../src/data/layer";
 import { barsOf, type Ribbon, ribbonsAt, ribbonsOf } from "../../src/data/ribbons";
-import { headColour, PALETTES } from "../../src/draw/colors";
+import { headColor, PALETTES } from "../../src/draw/colors";
 import { signedHeat } from "../../src/draw/heat";
 import type { Choice } from "../../src/wire/types";
 import contract from "../support/contract.json";
@@ -59,15 +59,15 @@ describe("a figure that Python writes", () => {
     }
   });
 
-  test.each(["light", "dark"] as const)("has the colours of the screen: %s", (theme) => {
-    const { heads, heat: ramp, below, signs } = contract.colours[theme];
+  test.each(["light", "dark"] as const)("has the colors of the screen: %s", (theme) => {
+    const { heads, heat: ramp, below, signs } = contract.colors[theme];
     const palette = PALETTES[theme];
     expect(palette.signs).toEqual(signs);
-    expect([null, ...Array(16).keys()].map((head) => headColour(head, palette))).toEqual(heads);
+    expect([null, ...Array(16).keys()].map((head) => headColor(head, palette))).toEqual(heads);
     const hex = (part: number) =>
       `#${[...signedHeat(palette)(part)].map((c) => c.toString(16).padStart(2, "0")).join("")}`;
     expect(ramp.map((_, step) => hex((step * 15) / 255))).toEqual(ramp);
-    // At zero there is one colour, that of nothing above.
+    // At zero there is one color, that of nothing above.
     expect(below.map((_, step) => hex((-step * 15) / 255)).slice(1)).toEqual(below.slice(1));
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { contrast, headColour, number, oklch, PALETTES, percent } from "../../src/draw/colors";
+import { contrast, headColor, number, oklch, PALETTES, percent } from "../../src/draw/colors";
 import style from "../../src/styles/style.css?raw";
 
 const HEADS = Array.from({ length: 32 }, (_, head) => head);
@@ -23,19 +23,19 @@ const EYES: Record<string, number[][]> = {
   ],
 };
 
-function linear(colour: string): number[] {
+function linear(color: string): number[] {
   return [1, 3, 5].map((at) => {
-    const channel = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    const channel = Number.parseInt(color.slice(at, at + 2), 16) / 255;
     return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
   });
 }
 
-/** A colour in OKLab, as seen through given eyes. */
-function seen(colour: string, eye: number[][]): number[] {
+/** A color in OKLab, as seen through given eyes. */
+function seen(color: string, eye: number[][]): number[] {
   const [r, g, b] = eye.map((row) =>
     Math.max(
       0,
-      row.reduce((sum, part, at) => sum + part * linear(colour)[at], 0),
+      row.reduce((sum, part, at) => sum + part * linear(color)[at], 0),
     ),
   );
   const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
@@ -58,40 +58,40 @@ describe.each(["light", "dark"] as const)("heads in %s", (shade) => {
 
   test("stand out from the paper", () => {
     for (const head of [null, ...HEADS]) {
-      expect(contrast(headColour(head, palette), palette.paper)).toBeGreaterThan(2.4);
+      expect(contrast(headColor(head, palette), palette.paper)).toBeGreaterThan(2.4);
     }
   });
 
-  test.each(Object.keys(EYES))("differ from their neighbours for eyes with %s", (eyes) => {
+  test.each(Object.keys(EYES))("differ from their neighbors for eyes with %s", (eyes) => {
     for (const head of HEADS.slice(1)) {
-      const pair = [headColour(head - 1, palette), headColour(head, palette)] as const;
+      const pair = [headColor(head - 1, palette), headColor(head, palette)] as const;
       expect(distance(...pair, EYES[eyes]), `heads ${head - 1} and ${head}`).toBeGreaterThan(0.05);
     }
   });
 
-  test("turn far round the colour circle from one to the next", () => {
+  test("turn far round the color circle from one to the next", () => {
     for (const head of HEADS.slice(1)) {
-      const pair = [headColour(head - 1, palette), headColour(head, palette)] as const;
+      const pair = [headColor(head - 1, palette), headColor(head, palette)] as const;
       expect(distance(...pair, EYES.all), `heads ${head - 1} and ${head}`).toBeGreaterThan(0.14);
     }
   });
 
-  test("have colours of their own, at least sixteen of them", () => {
-    const colours = HEADS.slice(0, 16).map((head) => headColour(head, palette));
-    for (const [at, colour] of colours.entries()) {
-      for (const other of colours.slice(at + 1)) {
-        expect(distance(colour, other, EYES.all)).toBeGreaterThan(0.02);
+  test("have colors of their own, at least sixteen of them", () => {
+    const colors = HEADS.slice(0, 16).map((head) => headColor(head, palette));
+    for (const [at, color] of colors.entries()) {
+      for (const other of colors.slice(at + 1)) {
+        expect(distance(color, other, EYES.all)).toBeGreaterThan(0.02);
       }
     }
   });
 
   test("stand on the paper of the style sheet, on which all text is easy to read", () => {
     const rules = style.split("}").find((rule) => rule.includes(`color-scheme: ${shade}`)) ?? "";
-    const colour = (name: string) => rules.match(`--nv-${name}: (#[0-9a-f]{6})`)?.[1] ?? "";
-    expect([colour("paper"), colour("ink")]).toEqual([palette.paper, palette.ink]);
+    const color = (name: string) => rules.match(`--nv-${name}: (#[0-9a-f]{6})`)?.[1] ?? "";
+    expect([color("paper"), color("ink")]).toEqual([palette.paper, palette.ink]);
     for (const name of ["ink", "soft", "good", "bad"]) {
-      expect(contrast(colour(name), palette.paper), name).toBeGreaterThan(4.5);
-      expect(contrast(colour(name), colour("fill")), `${name} on fill`).toBeGreaterThan(4.5);
+      expect(contrast(color(name), palette.paper), name).toBeGreaterThan(4.5);
+      expect(contrast(color(name), color("fill")), `${name} on fill`).toBeGreaterThan(4.5);
     }
   });
 });

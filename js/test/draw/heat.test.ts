@@ -5,9 +5,9 @@ import { heat, heatGradient, rgb } from "../../src/draw/heat";
 
 const themes: [string, Palette][] = Object.entries(PALETTES);
 
-/** How light a colour is to the eye, as OKLab has it. */
-function lightness(colour: readonly number[]): number {
-  const [red, green, blue] = colour.map((channel) => {
+/** How light a color is to the eye, as OKLab has it. */
+function lightness(color: readonly number[]): number {
+  const [red, green, blue] = color.map((channel) => {
     const part = channel / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   });
@@ -17,14 +17,14 @@ function lightness(colour: readonly number[]): number {
   return 0.2104542553 * long + 0.793617785 * medium - 0.0040720468 * short;
 }
 
-const hexOf = (colour: readonly number[]) =>
-  `#${colour.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
+const hexOf = (color: readonly number[]) =>
+  `#${color.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
 
 describe.each(themes)("the heat of the %s theme", (_, palette) => {
-  const colour = heat(palette);
+  const color = heat(palette);
 
   test("goes in even steps of lightness", () => {
-    const steps = Array.from({ length: 11 }, (_, step) => lightness(colour(step / 10)));
+    const steps = Array.from({ length: 11 }, (_, step) => lightness(color(step / 10)));
     const size = (steps[10] - steps[0]) / 10;
     for (let at = 1; at < steps.length; at++) {
       expect(steps[at] - steps[at - 1]).toBeCloseTo(size, 2);
@@ -32,28 +32,28 @@ describe.each(themes)("the heat of the %s theme", (_, palette) => {
   });
 
   test("moves away from the paper", () => {
-    expect(contrast(palette.paper, hexOf(colour(0)))).toBeLessThan(1.25);
-    expect(contrast(palette.paper, hexOf(colour(1)))).toBeGreaterThan(7);
+    expect(contrast(palette.paper, hexOf(color(0)))).toBeLessThan(1.25);
+    expect(contrast(palette.paper, hexOf(color(1)))).toBeGreaterThan(7);
   });
 
   test("has a hue, and more of it the more there is", () => {
-    const blueness = [0, 0.25, 0.5].map((part) => colour(part)[2] - colour(part)[0]);
+    const blueness = [0, 0.25, 0.5].map((part) => color(part)[2] - color(part)[0]);
     expect(blueness[1]).toBeGreaterThan(blueness[0] + 20);
     expect(blueness[2]).toBeGreaterThan(blueness[1] + 20);
   });
 
-  test("is always a colour, also beyond its ends", () => {
+  test("is always a color, also beyond its ends", () => {
     fc.assert(
       fc.property(fc.double(), (part) => {
-        for (const channel of colour(part)) expect(channel % 1 === 0 && channel <= 255).toBe(true);
+        for (const channel of color(part)) expect(channel % 1 === 0 && channel <= 255).toBe(true);
       }),
     );
-    expect(colour(-1)).toEqual(colour(0));
-    expect(colour(2)).toEqual(colour(1));
+    expect(color(-1)).toEqual(color(0));
+    expect(color(2)).toEqual(color(1));
   });
 
   test("is the same in the legend", () => {
-    expect(heatGradient({ signed: false }, palette)).toContain(`rgb(${colour(1).join(" ")})`);
+    expect(heatGradient({ signed: false }, palette)).toContain(`rgb(${color(1).join(" ")})`);
   });
 });
 

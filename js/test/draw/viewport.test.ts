@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   cellAt,
   fontFor,
-  labelled,
+  labeled,
   limitOf,
   type Port,
   panned,
@@ -152,26 +152,26 @@ describe("labels", () => {
   const all = { first: 0, seen: 200, count: 200 };
 
   test("stand at every line when there is room, else at every n-th", () => {
-    expect(labelled({ first: 0, seen: 4, count: 4 }, 20, null)).toEqual([0, 1, 2, 3]);
-    expect(labelled(all, 3, null).slice(0, 3)).toEqual([0, 4, 8]);
+    expect(labeled({ first: 0, seen: 4, count: 4 }, 20, null)).toEqual([0, 1, 2, 3]);
+    expect(labeled(all, 3, null).slice(0, 3)).toEqual([0, 4, 8]);
   });
 
-  test("always stand at the token in focus, and its neighbours make room", () => {
-    const found = labelled(all, 3, 6);
+  test("always stand at the token in focus, and its neighbors make room", () => {
+    const found = labeled(all, 3, 6);
     expect(found).toContain(6);
     expect(found).not.toContain(4);
     expect(found).not.toContain(8);
   });
 
   test("follow what is in sight", () => {
-    expect(labelled({ first: 50.2, seen: 3, count: 200 }, 20, null)).toEqual([50, 51, 52]);
-    expect(labelled({ first: 50, seen: 3, count: 200 }, 20, 7)).not.toContain(7);
+    expect(labeled({ first: 50.2, seen: 3, count: 200 }, 20, null)).toEqual([50, 51, 52]);
+    expect(labeled({ first: 50, seen: 3, count: 200 }, 20, 7)).not.toContain(7);
   });
 
   test("are never closer than letters of 9 pixels need", () => {
     fc.assert(
       fc.property(number(0.5, 40), fc.integer({ min: 1, max: 300 }), (pitch, count) => {
-        const found = labelled({ first: 0, seen: count, count }, pitch, null);
+        const found = labeled({ first: 0, seen: count, count }, pitch, null);
         for (let at = 1; at < found.length; at++) {
           expect((found[at] - found[at - 1]) * pitch).toBeGreaterThanOrEqual(11 - 1e-9);
         }

@@ -99,12 +99,12 @@ test("the flow's marks are as many as its legend says, and a token's own when on
   expect(paths()).toEqual([0, 3]);
 });
 
-describe("colours", () => {
+describe("colors", () => {
   test("are read as browsers compute them", () => {
-    expect(inkOf("rgb(29, 33, 37)")).toEqual({ colour: "#1d2125", alpha: 1 });
-    expect(inkOf("rgba(255, 0, 0, 0.5)")).toEqual({ colour: "#ff0000", alpha: 0.5 });
-    expect(inkOf("rgb(0 128 255 / 25%)")).toEqual({ colour: "#0080ff", alpha: 0.25 });
-    expect(inkOf("color(srgb 1 0.5 0)")).toEqual({ colour: "#ff8000", alpha: 1 });
+    expect(inkOf("rgb(29, 33, 37)")).toEqual({ color: "#1d2125", alpha: 1 });
+    expect(inkOf("rgba(255, 0, 0, 0.5)")).toEqual({ color: "#ff0000", alpha: 0.5 });
+    expect(inkOf("rgb(0 128 255 / 25%)")).toEqual({ color: "#0080ff", alpha: 0.25 });
+    expect(inkOf("color(srgb 1 0.5 0)")).toEqual({ color: "#ff8000", alpha: 1 });
     expect(["none", "rgba(0, 0, 0, 0)", "transparent", ""].map(inkOf)).toEqual([
       ...[null, null, null, null],
     ]);
@@ -165,7 +165,7 @@ function letters(text: string, across = 99): Letter[] {
 function line(text: string, start: number, changes: Partial<Line> = {}): Line {
   return {
     ...{ text, ascent: 12, edge: "left", isRtl: false, isTurned: false, block: 1 },
-    ...{ size: 12, weight: "400", ink: { colour: "#000000", alpha: 1 }, stroke: 0, halo: null },
+    ...{ size: 12, weight: "400", ink: { color: "#000000", alpha: 1 }, stroke: 0, halo: null },
     span: { start, end: start + text.length * 10, top: 0, bottom: 15 },
     ...changes,
   };

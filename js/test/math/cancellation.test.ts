@@ -24,16 +24,16 @@ function parts(all: [number, number][]) {
 
 describe("what cancels", () => {
   test("is nothing where all parts point the same way, and all where they undo each other", () => {
-    expect(cancellation(6, 6).cancelled).toBe(0);
-    expect(cancellation(6, 0)).toMatchObject({ cancelled: 1, isLeft: false });
+    expect(cancellation(6, 6).canceled).toBe(0);
+    expect(cancellation(6, 0)).toMatchObject({ canceled: 1, isLeft: false });
   });
 
   test("is what a reader would work out: 7.3 in all, 4.1 left, 44% gone", () => {
-    expect(cancellation(7.3, 4.1).cancelled).toBeCloseTo(0.438, 3);
+    expect(cancellation(7.3, 4.1).canceled).toBeCloseTo(0.438, 3);
   });
 
   test("is nothing of nothing", () => {
-    expect(cancellation(0, 0)).toEqual({ lengths: 0, reach: 0, cancelled: 1, isLeft: false });
+    expect(cancellation(0, 0)).toEqual({ lengths: 0, reach: 0, canceled: 1, isLeft: false });
   });
 
   test("lies between nothing and all, and with the biases the parts reach as far as the whole", () => {
@@ -41,8 +41,8 @@ describe("what cancels", () => {
       fc.property(vectors, (all) => {
         const { lengths, along, bias, length } = parts(all);
         const found = cancellation(total(lengths), total(along));
-        expect(found.cancelled).toBeGreaterThanOrEqual(-1e-9);
-        expect(found.cancelled).toBeLessThanOrEqual(1);
+        expect(found.canceled).toBeGreaterThanOrEqual(-1e-9);
+        expect(found.canceled).toBeLessThanOrEqual(1);
         expect(found.reach + bias).toBeCloseTo(length, 6);
       }),
     );

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { count, Store } from "../../src/state/store";
 import { goal, read, strays, write } from "../../src/state/url";
-import { type Choice, COLOURS, type Header, OTHER, SETTINGS, VIEWS } from "../../src/wire/types";
+import { type Choice, COLORS, type Header, OTHER, SETTINGS, VIEWS } from "../../src/wire/types";
 import { choice, header } from "../support/fixtures";
 
 const pair: Header = { ...header, flows: [header.flows[0], header.flows[0]] };
@@ -28,7 +28,7 @@ function anyChoice({ flows }: Header): fc.Arbitrary<Choice> {
           words: fc.boolean(),
           special: fc.constantFrom("shown" as const, "dimmed" as const, "hidden" as const),
           threshold: fc.double({ min: 0, max: 1, noNaN: true }).map((part) => part || 0),
-          colour: fc.constantFrom(...COLOURS),
+          color: fc.constantFrom(...COLORS),
           setting: fc.constantFrom(...SETTINGS),
           theme: fc.constantFrom("auto" as const, "light" as const, "dark" as const),
         })
@@ -96,7 +96,7 @@ describe("an address", () => {
     "view=constructor",
     "stream=decoder",
     "words=yes",
-    "colour=red",
+    "color=red",
     "threshold=2",
     "threshold=",
     "theme=red",

@@ -76,7 +76,7 @@ describe("the readout of a token whose parts are held against the whole", () => 
     expect(say(picture([[[4, 2, 1]]]), query).columns).toHaveLength(4);
   });
 
-  test("marks what points against the whole by a minus, a side, a word and a colour", () => {
+  test("marks what points against the whole by a minus, a side, a word and a color", () => {
     const shown = readout();
     shown.show([say(leaning([4, -1, 0.5]), query)], "");
     const [one, other] = shown.node.querySelectorAll<HTMLElement>(".nv-signed");

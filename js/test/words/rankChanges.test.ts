@@ -52,10 +52,10 @@ describe("the view as code", () => {
       words: true,
       compare: "weight",
       threshold: 0.25,
-      colour: "rank",
+      color: "rank",
     });
     expect(codeOf(chosen.choice.value, usual(chosen))).toBe(
-      'flow.widget(compare="weight", heads=[1, 3], words=True, threshold=0.25, colour="rank")',
+      'flow.widget(compare="weight", heads=[1, 3], words=True, threshold=0.25, color="rank")',
     );
     expect(codeOf(store().choice.value, usual(store()))).toBe("flow.widget()");
   });

@@ -25,7 +25,7 @@ class Projection:
 
 
 def is_linear(module: nn.Module) -> bool:
-    """Whether a module maps vectors to vectors: linear, Conv1D, or a quantised or adapted one."""
+    """Whether a module maps vectors to vectors: linear, Conv1D, or a quantized or adapted one."""
     return isinstance(module, Conv1D) or (
         hasattr(module, "in_features") and hasattr(module, "out_features")
     )
@@ -34,7 +34,7 @@ def is_linear(module: nn.Module) -> bool:
 def projection(module: nn.Module, name: str, sample: Tensor, heads: int) -> Projection:
     """The matrix behind a linear module, whatever it is made of.
 
-    Plain modules keep it in their weights. Any other (quantised, adapted, offloaded to another
+    Plain modules keep it in their weights. Any other (quantized, adapted, offloaded to another
     device) is asked: what it does to the unit vectors is the matrix, what it does to zero the bias.
     """
     matrix, bias, probed = _matrix(module, name, sample)
@@ -71,7 +71,7 @@ def _matrix(module: nn.Module, name: str, sample: Tensor) -> tuple[Tensor, Tenso
             f"The output projection {name} is a {type(module).__name__}, and sending unit vectors "
             f"through it failed ({error}).",
             "normviz needs its matrix to know how long the moved vectors are.",
-            "Load the model without quantisation, or dequantise this module.",
+            "Load the model without quantization, or dequantize this module.",
         ) from error
     return (images - zero)[0], zero[0, 0], True
 
@@ -83,7 +83,7 @@ def _detached(bias: Tensor | None) -> Tensor | None:
 def _rounds(module: nn.Module) -> str | None:
     """Eight bits round their input to eight bits; four bits, packed for some CPUs, to bfloat16."""
     weight = getattr(module, "weight", None)
-    weight = weight() if callable(weight) else weight  # torch's own quantised modules unpack it
+    weight = weight() if callable(weight) else weight  # torch's own quantized modules unpack it
     if getattr(weight, "dtype", None) in (torch.int8, torch.qint8):
         return "int8"
     packed = getattr(getattr(weight, "quant_state", None), "packing_format_for_cpu", False)

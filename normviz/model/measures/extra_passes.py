@@ -31,8 +31,8 @@ def rerun(
         if by_gradient:
             reducer.attributed(attributed(found, by_gradient, slope, wanted))
         if by_zeroing:
-            normalised = slope.rows == "normalised"
-            maps = zeroed(found, by_zeroing, wanted, normalised=normalised, memory=slope.memory)
+            normalized = slope.rows == "normalized"
+            maps = zeroed(found, by_zeroing, wanted, normalized=normalized, memory=slope.memory)
             reducer.added(maps)
     return _said(found, slope) if by_gradient else ()
 

@@ -30,7 +30,7 @@ def zeroed(
     measures: Collection[str],
     wanted: Collection[Where],
     *,
-    normalised: bool = True,
+    normalized: bool = True,
     memory: int | None = None,
 ) -> list[dict[str, Tensor]]:
     """For every attention of a pass in order, the measures of those wanted; of others, nothing.
@@ -45,7 +45,7 @@ def zeroed(
                 continue
             most = _at_once(recorded.calls[number], memory)
             maps = _turned(recorded, number, place, measures, most)
-            found.append({n: shares(m)[None] if normalised else m[None] for n, m in maps})
+            found.append({n: shares(m)[None] if normalized else m[None] for n, m in maps})
             step()
     return found
 

@@ -23,11 +23,11 @@ def perceptron(
 ) -> Probe:
     """Learn inputs from states by least squares: as many hidden units as the model is wide, GELU.
 
-    States and inputs are standardised by the training tokens, in float32.
+    States and inputs are standardized by the training tokens, in float32.
     """
-    centre, scale = states.mean(dim=0), states.std(dim=0, correction=0).clamp(min=1e-6)
+    center, scale = states.mean(dim=0), states.std(dim=0, correction=0).clamp(min=1e-6)
     goal, size = inputs.mean(dim=0), inputs.std(correction=0).clamp(min=1e-6)
-    learnt, wanted = ((states - centre) / scale).float(), ((inputs - goal) / size).float()
+    learned, wanted = ((states - center) / scale).float(), ((inputs - goal) / size).float()
     chance = torch.Generator().manual_seed(seed)
     parts = _drawn(states.shape[1], chance, states.device)
     adam = torch.optim.Adam(parts, lr=RATE)
@@ -37,11 +37,11 @@ def perceptron(
         for _ in range(epochs):
             for some in torch.split(torch.randperm(len(states), generator=chance), BATCH):
                 adam.zero_grad()
-                mse_loss(_through(learnt[some], parts), wanted[some]).backward()  # type: ignore[no-untyped-call]
+                mse_loss(_through(learned[some], parts), wanted[some]).backward()  # type: ignore[no-untyped-call]
                 adam.step()
                 slower.step()
     ready = [part.detach() for part in parts]
-    return lambda seen: _through(((seen - centre) / scale).float(), ready).double() * size + goal
+    return lambda seen: _through(((seen - center) / scale).float(), ready).double() * size + goal
 
 
 def _through(states: Tensor, parts: list[Tensor]) -> Tensor:

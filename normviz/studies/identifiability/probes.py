@@ -55,7 +55,7 @@ class Learner:
                 kept = self.kept.setdefault(place_of, [[] for _ in range(self.folds)])
                 kept[document.fold].append(vectors[mine].float())
 
-    def learnt(
+    def learned(
         self, *, ridge: float | None, epochs: int, seed: int
     ) -> dict[tuple[str, int], list[Probe]]:
         """By probe and layer: for each fold a probe that has seen all the others."""

@@ -84,7 +84,7 @@ def fitted(folds: Sequence[Moments], held_out: int, strength: float | None) -> L
     """The probe for one fold, from all the others; the fold itself is never looked at.
 
     Where no strength is given, one more fold is held out of the training to choose it, the next
-    one, and is learnt from in the end.
+    one, and is learned from in the end.
     """
     training = [place for place in range(len(folds)) if place != held_out]
     if strength is None:

@@ -105,7 +105,7 @@ def identifiability(
     )
     tally = Tally(corpus, plan.distances)
     chosen = sampled(corpus, most // folds, seed) if "mlp" in plan.probes else []
-    learner = Learner(plan.learnt, folds, chosen)
+    learner = Learner(plan.learned, folds, chosen)
 
     def passing() -> Iterator[tuple[int, States]]:
         """Run the model over all documents; twice, so that no state need be kept."""
@@ -122,9 +122,9 @@ def identifiability(
         learner.takes(corpus[place], place, states)
         if "naive" in plan.probes:
             tally.notes(place, states, "naive", dict.fromkeys(states.layers, _identity))
-    ready = learner.learnt(ridge=ridge, epochs=epochs, seed=seed)
-    for place, states in passing() if plan.learnt else ():
-        for probe in plan.learnt:
+    ready = learner.learned(ridge=ridge, epochs=epochs, seed=seed)
+    for place, states in passing() if plan.learned else ():
+        for probe in plan.learned:
             fold = corpus[place].fold
             tally.notes(place, states, probe, {n: ready[probe, n][fold] for n in states.layers})
     name = loaded.name if studied is loaded.model else f"{loaded.name} (encoder)"
@@ -166,14 +166,14 @@ class Plan:
             )
 
     @property
-    def learnt(self) -> tuple[str, ...]:
+    def learned(self) -> tuple[str, ...]:
         """The probes that learn."""
         return tuple(probe for probe in self.probes if probe != "naive")
 
     @property
     def parts(self) -> int:
-        """How many folds there are: one where nothing is learnt."""
-        return self.folds if self.learnt else 1
+        """How many folds there are: one where nothing is learned."""
+        return self.folds if self.learned else 1
 
 
 def _identity(states: Any) -> Any:

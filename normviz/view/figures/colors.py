@@ -1,4 +1,4 @@
-"""Colours of the heads, the same in a figure as on the screen (`js/src/draw/colors.ts`)."""
+"""Colors of the heads, the same in a figure as on the screen (`js/src/draw/colors.ts`)."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ FIRST_HUE = 255
 BELOW = 45
 """The hue of what is below zero: orange, across from the blue of what is above."""
 TURN = 137.508
-"""Turning by the golden angle keeps any number of hues apart, and neighbours furthest."""
+"""Turning by the golden angle keeps any number of hues apart, and neighbors furthest."""
 
 STEPS = (0, -0.09, 0.07)
 """Small steps of lightness, for eyes that cannot tell the hues."""
@@ -22,7 +22,7 @@ STRAIGHT = 0.0031308
 
 
 def oklch(lightness: Size, chroma: Size, hue: Size) -> str:
-    """An OKLCH colour as #rrggbb, with as much of its chroma as a screen can show."""
+    """An OKLCH color as #rrggbb, with as much of its chroma as a screen can show."""
     angle = hue * math.pi / 180
     c = chroma
     while c > 0:
@@ -68,7 +68,7 @@ class Palette:
     """For numbers that may be negative: those above zero, and those below."""
 
     def head(self, head: int | None) -> str:
-        """The colour of a head, the same with whatever other heads it is shown."""
+        """The color of a head, the same with whatever other heads it is shown."""
         if head is None:
             return self.plain
         step = STEPS[head % len(STEPS)]
@@ -90,7 +90,7 @@ HEAT = {"light": (0.972, 0.38), "dark": (0.255, 0.9)}
 
 
 def heat(theme: str, hue: Size = FIRST_HUE) -> list[str]:
-    """The 256 colours of a heatmap, from nothing to all; `BELOW` is the hue below zero."""
+    """The 256 colors of a heatmap, from nothing to all; `BELOW` is the hue below zero."""
     nothing, full = HEAT[theme]
     parts = [step / 255 for step in range(256)]
     return [

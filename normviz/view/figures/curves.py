@@ -49,8 +49,8 @@ def _draw(ax: "Axes", chart: Chart, curve: Series) -> None:
         ax.plot(chart.layers, curve.values, color=INK.soft, lw=0.8, label=curve.name)
         return
     place = groups.index(curve.group or curve.name)
-    colour = oklch(INK.lightness, CHROMA, HUES[place % len(HUES)])
+    color = oklch(INK.lightness, CHROMA, HUES[place % len(HUES)])
     if curve.low is not None and curve.high is not None:
-        ax.fill_between(chart.layers, curve.low, curve.high, color=colour, alpha=0.15, lw=0)
+        ax.fill_between(chart.layers, curve.low, curve.high, color=color, alpha=0.15, lw=0)
     line, mark = "--" if curve.dashed else "-", MARKS[place % len(MARKS)]
-    ax.plot(chart.layers, curve.values, line, color=colour, marker=mark, ms=3.5, label=curve.name)
+    ax.plot(chart.layers, curve.values, line, color=color, marker=mark, ms=3.5, label=curve.name)

@@ -112,10 +112,10 @@ def _curves(
     solid = 1.0 if pinned else 0.75
     columns = (found.plane, found.width, found.start, found.end)
     heads = [palette.head(head) for head in picture.heads]
-    colours = palette.signs if picture.measure.signed else heads
+    colors = palette.signs if picture.measure.signed else heads
     for plane, width, a, b in zip(*columns, strict=True):
         where = (start, top + float(a), end, top + float(b))
-        yield Curve(where, float(width), colours[plane], solid)
+        yield Curve(where, float(width), colors[plane], solid)
 
 
 def _bars(
@@ -129,11 +129,11 @@ def _bars(
     height = max(2, round(pitch * 0.4))
     for plane, head in enumerate(norms.heads):
         # Where hues stand for signs, the bars have none.
-        colour = palette.soft if picture.measure.signed else palette.head(head)
+        color = palette.soft if picture.measure.signed else palette.head(head)
         for key in range(norms.values.shape[1]):
             a, b = starts[plane, key] * reach, ends[plane, key] * reach
             y = top + (key + 0.5) * pitch - height / 2
-            yield Box(base + min(a, b), y, abs(b - a), height, colour, 0.75)
+            yield Box(base + min(a, b), y, abs(b - a), height, color, 0.75)
 
 
 def _matrix(sheet: Drawing, picture: Picture, place: tuple[Size, Size], theme: str) -> Size:
@@ -156,7 +156,7 @@ def _matrix(sheet: Drawing, picture: Picture, place: tuple[Size, Size], theme: s
     top += head
     wholes = np.abs(values).sum(axis=1, keepdims=True)
     scaled = values / np.where(wholes > 0, wholes, 1) if picture.scale == "query" else values
-    cells = _coloured(scaled / (np.abs(scaled).max() or 1), _theme(theme))
+    cells = _colored(scaled / (np.abs(scaled).max() or 1), _theme(theme))
     sheet.marks.append(Field(left + room, top, width, rows * pitch, cells))
     ink = sheet.palette.ink
     for row, piece in enumerate(picture.queries.pieces):
@@ -173,15 +173,15 @@ def _matrix(sheet: Drawing, picture: Picture, place: tuple[Size, Size], theme: s
     return float(top + rows * pitch + 4)
 
 
-def _coloured(parts: Numbers, theme: str) -> Numbers:
-    """The colour of each part of the whole, from -1 to 1 [row column red green blue]."""
+def _colored(parts: Numbers, theme: str) -> Numbers:
+    """The color of each part of the whole, from -1 to 1 [row column red green blue]."""
     above, below = (
         np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in ramp])
         for ramp in (heat(theme), heat(theme, BELOW))
     )
     steps = np.rint(np.clip(np.abs(parts), 0, 1) * 255).astype(int)
-    colours: Numbers = np.where(parts[..., None] < 0, below[steps], above[steps])
-    return colours.astype(np.uint8)
+    colors: Numbers = np.where(parts[..., None] < 0, below[steps], above[steps])
+    return colors.astype(np.uint8)
 
 
 def _theme(theme: str) -> str:

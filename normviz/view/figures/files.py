@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMN = 8.5
-"""The width of a column in a paper, in centimetres; two panes take two columns."""
+"""The width of a column in a paper, in centimeters; two panes take two columns."""
 
 
 def drawing_of(flow: Flow, *, legend: Any = True, most: int = LIMIT, **choice: Any) -> Drawing:

@@ -143,8 +143,8 @@ def focused(picture: Picture, pitch: Size, limit: int = LIMIT) -> Ribbons:
     before = flat.cumsum() - flat
     whole, room = flat.sum(), min(flat.sum(), pitch * FILL * zoom)
     height = pitch * max(picture.values.shape[1:])
-    centre = _within(float(middle(row, pitch)), room / 2, height)
-    near = centre + _squeezed(before, flat, np.full_like(flat, whole), room) + flat / 2
+    center = _within(float(middle(row, pitch)), room / 2, height)
+    near = center + _squeezed(before, flat, np.full_like(flat, whole), room) + flat / 2
     other, plane = (place.ravel() for place in np.indices(wide.shape))
     inside = wide.cumsum(axis=1) - wide
     far = middle(other, pitch) - wide.sum(axis=1)[other] / 2 + inside.ravel() + flat / 2

@@ -15,7 +15,7 @@ class Text:
     y: Size
     text: str
     size: Size
-    colour: str
+    color: str
     anchor: str = "start"
     opacity: Size = 1.0
     bold: bool = False
@@ -29,7 +29,7 @@ class Curve:
     points: tuple[Size, Size, Size, Size]
     """Where it starts and ends: x and y, x and y."""
     width: Size
-    colour: str
+    color: str
     opacity: Size
 
 
@@ -41,13 +41,13 @@ class Box:
     y: Size
     width: Size
     height: Size
-    colour: str
+    color: str
     opacity: Size = 1.0
 
 
 @dataclass(frozen=True)
 class Field:
-    """A heatmap: one colour for each cell."""
+    """A heatmap: one color for each cell."""
 
     x: Size
     y: Size

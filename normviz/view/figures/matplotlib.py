@@ -51,7 +51,7 @@ def _put(ax: "Axes", mark: Mark, points: Size) -> None:
     match mark:
         case Text():
             ax.text(
-                mark.x, mark.y, _shown(mark.text), fontsize=mark.size * points, color=mark.colour,
+                mark.x, mark.y, _shown(mark.text), fontsize=mark.size * points, color=mark.color,
                 ha=ACROSS[mark.anchor], va="baseline", alpha=mark.opacity,
                 fontweight="bold" if mark.bold else "normal",
                 rotation=90 if mark.turned else 0, rotation_mode="anchor", parse_math=False,
@@ -64,12 +64,12 @@ def _put(ax: "Axes", mark: Mark, points: Size) -> None:
             width = mark.width * points
             path = Path(corners, codes)
             ax.add_patch(
-                PathPatch(path, edgecolor=mark.colour, lw=width, alpha=mark.opacity, **style)
+                PathPatch(path, edgecolor=mark.color, lw=width, alpha=mark.opacity, **style)
             )
         case Box():
             size = (mark.width, mark.height)
             ax.add_patch(
-                Rectangle((mark.x, mark.y), *size, color=mark.colour, alpha=mark.opacity, lw=0)
+                Rectangle((mark.x, mark.y), *size, color=mark.color, alpha=mark.opacity, lw=0)
             )
         case Field():
             across, down = (mark.x, mark.x + mark.width), (mark.y + mark.height, mark.y)

@@ -1,4 +1,4 @@
-"""A drawing as SVG: vector marks, text as text, sized in centimetres."""
+"""A drawing as SVG: vector marks, text as text, sized in centimeters."""
 
 import base64
 import re
@@ -38,7 +38,7 @@ def _mark(mark: Mark) -> str:
             bend = (x + to_x) / 2
             path = " ".join(map(_round, (bend, y, bend, to_y, to_x, to_y)))
             return (
-                f'<path d="M{_round(x)} {_round(y)} C{path}" fill="none" stroke="{mark.colour}" '
+                f'<path d="M{_round(x)} {_round(y)} C{path}" fill="none" stroke="{mark.color}" '
                 f'stroke-width="{mark.width:.3g}"{_opacity(mark.opacity, "stroke-")}/>'
             )
         case Box():
@@ -48,7 +48,7 @@ def _mark(mark: Mark) -> str:
                 strict=True,
             )
             attributes = " ".join(f'{name}="{_round(size)}"' for name, size in sizes)
-            return f'<rect {attributes} fill="{mark.colour}"{_opacity(mark.opacity)}/>'
+            return f'<rect {attributes} fill="{mark.color}"{_opacity(mark.opacity)}/>'
         case Field():
             data = base64.b64encode(png(mark.cells)).decode("ascii")
             return (
@@ -64,7 +64,7 @@ def _line(mark: Text) -> str:
     anchor = "" if mark.anchor == "start" else f' text-anchor="{mark.anchor}"'
     return (
         f'<text x="{_round(mark.x)}" y="{_round(mark.y)}" font-size="{_round(mark.size)}"'
-        f'{anchor}{bold} fill="{mark.colour}"{_opacity(mark.opacity)}{turned}>'
+        f'{anchor}{bold} fill="{mark.color}"{_opacity(mark.opacity)}{turned}>'
         f"{_text(mark.text)}</text>"
     )
 

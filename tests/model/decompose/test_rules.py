@@ -364,8 +364,8 @@ def test_an_activation_at_zero_counts_with_its_slope():
     stage = Stage(0, 2)
     opposite = torch.tensor([[[[1.0, -1.0], [1.0, -1.0]]]], dtype=torch.float64)
     two = entering(torch.ones(1, 2, WIDTH, dtype=torch.float64))
-    cancelled = opposite[0] @ two  # the two tokens' parts cancel: the total is zero
-    found, _ = parts_of(F.gelu(cancelled), stage)
+    canceled = opposite[0] @ two  # the two tokens' parts cancel: the total is zero
+    found, _ = parts_of(F.gelu(canceled), stage)
     torch.testing.assert_close(found[0, 0, 0], torch.full((WIDTH,), 0.5).double())
     assert not parts_of(F.gelu(x), stage)[0].any()
 

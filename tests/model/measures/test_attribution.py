@@ -7,7 +7,7 @@ import architectures
 import numpy as np
 import pytest
 import torch
-from architectures import quantised
+from architectures import quantized
 
 from normviz.core.catalog import ATTRIBUTIONS
 from normviz.errors import BadInput, UnknownName, UnsupportedModel
@@ -383,10 +383,10 @@ class TestSampling:
 
 class TestRefusals:
     @pytest.mark.parametrize("bits", [4, 8])
-    def test_a_quantised_model_has_no_gradients(self, bits):
-        model = quantised(bits)
+    def test_a_quantized_model_has_no_gradients(self, bits):
+        model = quantized(bits)
         run = lambda: analyze(model, inputs=architectures.text_inputs(), measures=[HIDDEN])  # noqa: E731
-        refused(UnsupportedModel, "is quantised", "without quantisation", run)
+        refused(UnsupportedModel, "is quantized", "without quantization", run)
 
     def test_an_operation_without_a_derivative_is_named(self, tiny, monkeypatch):
         model = tiny("bert")

@@ -64,7 +64,7 @@ def test_it_equals_silencing_the_value_projection_by_hand(name):
     layers = list(attrgetter(stack)(model))
     flow = analyze(model, inputs=inputs, measures=ZEROINGS, rows="raw")
     shares = analyze(model, inputs=inputs, measures=ZEROINGS)
-    found, normalised = flow.stream(stream), shares.stream(stream)
+    found, normalized = flow.stream(stream), shares.stream(stream)
     before = outputs(model, layers, inputs)
     for number, layer in enumerate(layers):
         without = [
@@ -75,7 +75,7 @@ def test_it_equals_silencing_the_value_projection_by_hand(name):
             wanted = np.stack([turned(before[at], after[at]) for after in without], axis=-1)
             np.testing.assert_allclose(found.at(measure, number), wanted, rtol=1e-4, atol=1e-9)
             whole = np.maximum(wanted.sum(axis=-1, keepdims=True), 1e-30)
-            rows = normalised.at(measure, number)
+            rows = normalized.at(measure, number)
             np.testing.assert_allclose(rows, wanted / whole, rtol=1e-4, atol=1e-6)
 
 

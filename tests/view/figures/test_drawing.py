@@ -1,4 +1,4 @@
-"""What a figure is made of: where its marks lie, how they are coloured, what is brought out."""
+"""What a figure is made of: where its marks lie, how they are colored, what is brought out."""
 
 from itertools import combinations, pairwise
 
@@ -109,21 +109,21 @@ def test_ribbons_are_solid_only_when_a_token_is_pinned():
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_ribbon_and_bar_has_the_colour_of_its_head(theme):
+def test_every_ribbon_and_bar_has_the_color_of_its_head(theme):
     flow = random_flow()
     palette = PALETTES[theme]
     sheet = drawing_of(flow, theme=theme, heads=[1, 3])
     found = geometry.ribbons(shown(flow, heads=[1, 3]), 20)
-    colours = [palette.head((1, 3)[plane]) for plane in found.plane]
-    assert [curve.colour for curve in marks(sheet, Curve)] == colours
-    assert {box.colour for box in marks(sheet, Box)} == {palette.head(1), palette.head(3)}
+    colors = [palette.head((1, 3)[plane]) for plane in found.plane]
+    assert [curve.color for curve in marks(sheet, Curve)] == colors
+    assert {box.color for box in marks(sheet, Box)} == {palette.head(1), palette.head(3)}
     plain = drawing_of(two_streams(), theme=theme, measure="attention")
-    assert {curve.colour for curve in marks(plain, Curve)} == {palette.plain}
+    assert {curve.color for curve in marks(plain, Curve)} == {palette.plain}
 
 
 def test_heads_that_lie_side_by_side_differ_in_lightness_too():
-    def light(colour):
-        return sum(int(colour[at : at + 2], 16) * part for at, part in ((1, 2), (3, 7), (5, 1)))
+    def light(color):
+        return sum(int(color[at : at + 2], 16) * part for at, part in ((1, 2), (3, 7), (5, 1)))
 
     for palette in PALETTES.values():
         heads = [light(palette.head(head)) for head in range(12)]

@@ -158,8 +158,8 @@ def test_a_png_holds_the_ribbons(tmp_path):
     from matplotlib.image import imread
 
     pixels = imread(random_flow().to_png(tmp_path / "figure.png", dpi=120))[:, :, :3]
-    coloured = np.ptp(pixels, axis=2) > 0.2
-    assert coloured.mean() > 0.05
+    colored = np.ptp(pixels, axis=2) > 0.2
+    assert colored.mean() > 0.05
 
 
 def test_a_flow_can_be_drawn_on_axes_that_are_there():

@@ -40,7 +40,7 @@ def test_svg_has_every_line_where_the_drawing_has_it(choice):
         assert node.get("text-anchor", "start") == text.anchor
         turned = f"rotate(-90 {node.get('x')} {node.get('y')})"  # upwards, to be read from below
         assert node.get("transform") == (turned if text.turned else None)
-        assert node.get("fill") == text.colour
+        assert node.get("fill") == text.color
 
 
 def test_svg_has_every_ribbon_bar_and_cell_where_the_drawing_has_it():
@@ -51,7 +51,7 @@ def test_svg_has_every_ribbon_bar_and_cell_where_the_drawing_has_it():
         x, y, to_x, to_y = curve.points
         bend = (x + to_x) / 2
         assert numbers == pytest.approx([x, y, bend, y, bend, to_y, to_x, to_y], abs=0.01)
-        assert node.get("stroke") == curve.colour
+        assert node.get("stroke") == curve.color
     _, *boxes = root.iter(f"{SVG}rect")
     for node, box in zip(boxes, marks(sheet, Box), strict=True):
         place = [float(node.get(name)) for name in ("x", "y", "width", "height")]

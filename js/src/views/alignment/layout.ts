@@ -128,15 +128,15 @@ export function bandBetween(
   const [start, end] = [span.from, span.to].map((part) => (part / source.length) * length);
   const spot = target[word];
   const half = way === "rows" ? Math.min(spot.width / 2, 16) : font / 2;
-  const centre = way === "rows" ? spot.x : spot.y;
+  const center = way === "rows" ? spot.x : spot.y;
   const middle = (from + to) / 2;
   const point = (along: number, across: number) =>
     way === "rows" ? at(along, across) : at(across, along);
   const edge = (one: number, other: number, end: number) =>
     `C${point(one, middle)} ${point(other, middle)} ${point(other, end)}`;
   return (
-    `M${point(start, from)}${edge(start, centre - half, to)}` +
-    `L${point(centre + half, to)}${edge(centre + half, end, from)}Z`
+    `M${point(start, from)}${edge(start, center - half, to)}` +
+    `L${point(center + half, to)}${edge(center + half, end, from)}Z`
   );
 }
 

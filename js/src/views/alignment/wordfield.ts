@@ -274,7 +274,7 @@ function aim(parts: Parts, scene: Scene, at: At | null, met: number | null): voi
   }
 }
 
-/** What the deepest colour stands for. */
+/** What the deepest color stands for. */
 export function deepest(aligned: Aligned): number {
   return most(sharesIn(aligned));
 }

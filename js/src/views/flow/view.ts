@@ -9,7 +9,7 @@ import {
   ribbonsOf,
   rowsFor,
 } from "../../data/ribbons";
-import { headColour, type Palette } from "../../draw/colors";
+import { headColor, type Palette } from "../../draw/colors";
 import { element } from "../../draw/dom";
 import { type Pen, recorder } from "../../draw/pen";
 import { given, most } from "../../math/arrays";
@@ -36,7 +36,7 @@ const HEIGHT = 640;
 const HEADING = 24;
 
 /** How many rows around a pinned token are kept in sight. */
-const NEIGHBOURS = 8;
+const NEIGHBORS = 8;
 
 /** A canvas without these is 300 by 150 pixels before anything is drawn. */
 const EMPTY = { width: "0", height: "0" };
@@ -213,13 +213,13 @@ function paintAll(
 
 /** All ribbons and bars. */
 function paintWhole(pen: Pen, { picture, palette, place }: Drawn, ribbons: Ribbon[]): void {
-  paintRibbons(pen, ribbons, place, ribbonColours(picture, palette), AMONG);
+  paintRibbons(pen, ribbons, place, ribbonColors(picture, palette), AMONG);
   if (picture.norms) {
     const alone = picture.values.length === 0;
     const bars = alone
       ? { base: place.left, reach: place.width - place.left - GAP, pitch: place.pitch }
       : { base: place.bars, reach: GAP - BAR, pitch: place.pitch };
-    paintBars(pen, barsOf(picture.norms), bars, barColours(picture, palette));
+    paintBars(pen, barsOf(picture.norms), bars, barColors(picture, palette));
   }
 }
 
@@ -247,13 +247,13 @@ function paintOwn(
   about: NonNullable<ReturnType<typeof rowIn>>,
 ): Own {
   const { ribbons, zoom } = ribbonsAt(picture, place.pitch, about);
-  paintRibbons(pen, ribbons, place, ribbonColours(picture, palette), ALONE);
+  paintRibbons(pen, ribbons, place, ribbonColors(picture, palette), ALONE);
   if (picture.norms) {
     const own = barsOf(picture.norms).filter(
       ({ key }) => about.side !== "key" || key === about.row,
     );
     const at = { base: place.bars, reach: GAP - BAR, pitch: place.pitch };
-    paintBars(pen, own, at, barColours(picture, palette));
+    paintBars(pen, own, at, barColors(picture, palette));
   }
   return { count: ribbons.length, zoom };
 }
@@ -271,29 +271,29 @@ function vectorsOf({ base, top }: Parts, now: Drawn, focus: Focus | null) {
   ]);
 }
 
-/** Scroll the column, and only it, until the row and its neighbours can be seen. */
+/** Scroll the column, and only it, until the row and its neighbors can be seen. */
 function reveal({ figure }: Parts, row: number, pitch: number): void {
   if (figure.matches(":hover")) return; // never move what the reader points at
-  const top = (row - NEIGHBOURS) * pitch;
-  const bottom = (row + 1 + NEIGHBOURS) * pitch + HEADING;
+  const top = (row - NEIGHBORS) * pitch;
+  const bottom = (row + 1 + NEIGHBORS) * pitch + HEADING;
   const height = figure.clientHeight;
   if (top < figure.scrollTop) figure.scrollTop = top;
   if (bottom > figure.scrollTop + height) figure.scrollTop = bottom - height;
 }
 
-/** The colour of each strand: its head's, or its side of zero's. */
-function ribbonColours({ strands }: Picture, palette: Palette): string[] {
+/** The color of each strand: its head's, or its side of zero's. */
+function ribbonColors({ strands }: Picture, palette: Palette): string[] {
   const [above, below] = palette.signs;
   return strands.map((strand) => {
     if (strand === "above") return above;
-    return strand === "below" ? below : headColour(strand, palette);
+    return strand === "below" ? below : headColor(strand, palette);
   });
 }
 
-/** The colour of each plane of the bars: its head's, or none where hues stand for signs. */
-function barColours({ norms, measure }: Picture, palette: Palette): string[] {
+/** The color of each plane of the bars: its head's, or none where hues stand for signs. */
+function barColors({ norms, measure }: Picture, palette: Palette): string[] {
   return (norms?.heads ?? []).map((head) =>
-    measure.signed ? palette.soft : headColour(head, palette),
+    measure.signed ? palette.soft : headColor(head, palette),
   );
 }
 

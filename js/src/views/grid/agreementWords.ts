@@ -6,7 +6,7 @@ import { apart, BEST, type Comparison, TOP } from "../../math/agreement";
 import { rank } from "../../math/arrays";
 import type { Pane } from "../../state/pane";
 import { type Description, quoted } from "../../words/describe";
-import { type Cell, type Colouring, fullest, rivalOf, washGradient } from "./coloring";
+import { type Cell, type Coloring, fullest, rivalOf, washGradient } from "./coloring";
 import type { Thumb, Thumbs } from "./thumbs";
 
 export const NAMES: Record<Comparison, string> = {
@@ -32,9 +32,9 @@ const SAME: Record<Comparison, string> = {
 /** How many rows a table has. */
 const ROWS = 8;
 
-/** What is known of a small picture; null while it is being worked out, and without colours. */
-export function cellAt({ colouring, heads }: Thumbs, { layer, head }: Thumb): Cell | null {
-  return colouring?.cells.get(layer)?.[heads.indexOf(head)] ?? null;
+/** What is known of a small picture; null while it is being worked out, and without colors. */
+export function cellAt({ coloring, heads }: Thumbs, { layer, head }: Thumb): Cell | null {
+  return coloring?.cells.get(layer)?.[heads.indexOf(head)] ?? null;
 }
 
 /** A number in two digits; a dash where there is none. */
@@ -45,16 +45,16 @@ export function digits(value: number | null | undefined): string {
 
 /** "rank correlation with ‖αf(x)‖ 0.12, least alike at ‘it’" */
 export function agreementTold(thumbs: Thumbs, thumb: Thumb): string {
-  const { colouring } = thumbs;
+  const { coloring } = thumbs;
   const cell = cellAt(thumbs, thumb);
-  if (!colouring || !cell) return "being worked out";
-  const { by, second } = colouring;
+  if (!coloring || !cell) return "being worked out";
+  const { by, second } = coloring;
   const value = cell[by];
   if (value === null) return `nothing to compare with ${second.label}`;
-  return `${NAMES[by]} with ${second.label} ${digits(value)}${meanOver(colouring)}${at(thumbs, cell)}`;
+  return `${NAMES[by]} with ${second.label} ${digits(value)}${meanOver(coloring)}${at(thumbs, cell)}`;
 }
 
-function meanOver({ isMean }: Colouring): string {
+function meanOver({ isMean }: Coloring): string {
   return isMean ? " (mean over heads)" : "";
 }
 
@@ -65,10 +65,10 @@ function at({ stream }: Thumbs, { query }: Cell): string {
 /** Where the two agree least and most, and at which tokens. */
 export function describeAgreement(
   thumbs: Thumbs,
-  colouring: Colouring,
+  coloring: Coloring,
   nameOf: (thumb: Thumb) => string,
 ): Description {
-  const { by, first, second } = colouring;
+  const { by, first, second } = coloring;
   const every = thumbs.thumbs.flatMap((thumb) => {
     const cell = cellAt(thumbs, thumb);
     const value = cell?.[by] ?? null;
@@ -82,7 +82,7 @@ export function describeAgreement(
   return {
     sentence: least
       ? `${both} agree least in ${nameOf(least.thumb)} (${NAMES[by]} ${digits(least.value)}` +
-        `${meanOver(colouring)}${at(thumbs, least.cell)}), ` +
+        `${meanOver(coloring)}${at(thumbs, least.cell)}), ` +
         `most in ${nameOf(most.thumb)} (${digits(most.value)}).`
       : `In ${both} there is nothing to compare.`,
     caption: `Where ${both} agree least`,
@@ -98,32 +98,32 @@ export function describeAgreement(
   };
 }
 
-/** What the colour of a tile stands for; the ramp of colours comes first. */
-export function washLegend(colouring: Colouring, palette: Palette): (string | HTMLElement)[] {
+/** What the color of a tile stands for; the ramp of colors comes first. */
+export function washLegend(coloring: Coloring, palette: Palette): (string | HTMLElement)[] {
   const ramp = element("i", { class: "nv-heat", "aria-hidden": "true" });
   ramp.style.background = washGradient(palette);
-  const [range, ...rest] = washLines(colouring);
+  const [range, ...rest] = washLines(coloring);
   return [element("span", {}, ramp, range), ...rest];
 }
 
 /** The same, phrase by phrase. */
-export function washLines(colouring: Colouring): string[] {
-  const { by, first, second, isMean } = colouring;
-  const full = fullest(colouring);
+export function washLines(coloring: Coloring): string[] {
+  const { by, first, second, isMean } = coloring;
+  const full = fullest(coloring);
   return [
     `tile and number: ${NAMES[by]} of ${first.label} and ${second.label}, mean over queries` +
-      `${isMean ? " and heads" : ""}; from ${BEST[by]} (${SAME[by]}) to ${digits(full)} (full colour)`,
+      `${isMean ? " and heads" : ""}; from ${BEST[by]} (${SAME[by]}) to ${digits(full)} (full color)`,
     "a click opens the token where the two differ most",
     ...(isMean ? [`with ${second.label} as the measure, each head has its own tile`] : []),
   ];
 }
 
-/** Why there are no colours although they are asked for, and what to do. */
-export function uncoloured({ choice, stream }: Pane): string[] {
-  const { colour } = choice;
-  if (colour === "none") return [];
+/** Why there are no colors although they are asked for, and what to do. */
+export function uncolored({ choice, stream }: Pane): string[] {
+  const { color } = choice;
+  if (color === "none") return [];
   return rivalOf(choice, stream.measures) === null
-    ? [`to colour by ${NAMES[colour]}, choose another measure to compare with`]
+    ? [`to color by ${NAMES[color]}, choose another measure to compare with`]
     : [
         "there are too many numbers to compare in a page; normviz.agreement(flow, …) compares them " +
           "in Python",

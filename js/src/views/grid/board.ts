@@ -32,7 +32,7 @@ export function cells(use: Use, signal: AbortSignal) {
     const key = JSON.stringify([isSorted, board.across, order.map(nameOf)]);
     const held = nameIn(node.contains(document.activeElement) ? document.activeElement : null);
     if (key !== built) node.replaceChildren(...rowsFor(next));
-    const goal = thumbs.colouring ? "the token where the two differ most" : "a head";
+    const goal = thumbs.coloring ? "the token where the two differ most" : "a head";
     const label = `${thumbs.measure.label} by layer and head; Enter opens ${goal}`;
     node.setAttribute("aria-label", label);
     fill(node, next);
@@ -180,8 +180,8 @@ function fill(node: HTMLElement, { thumbs, order, isSorted, isChosen }: Shown): 
 
 /** The number below a picture; nothing where there is no rival. */
 function underOf(thumbs: Thumbs, thumb: Thumb): string {
-  const { colouring } = thumbs;
-  if (colouring) return digits(cellAt(thumbs, thumb)?.[colouring.by]);
+  const { coloring } = thumbs;
+  if (coloring) return digits(cellAt(thumbs, thumb)?.[coloring.by]);
   return thumb.apart === null ? "" : apartness(thumb.apart);
 }
 

@@ -1,4 +1,4 @@
-/** Every layer and head coloured by how far two measures agree in it. */
+/** Every layer and head colored by how far two measures agree in it. */
 
 import { contrast, oklch, type Palette } from "../../draw/colors";
 import {
@@ -20,7 +20,7 @@ import type { Choice, Measure } from "../../wire/types";
 /** How long a page may stand still for the arithmetic at once, in milliseconds. */
 const PATIENCE = 40;
 
-/** Full colour is never less than this far from agreement, so that trifles stay pale. */
+/** Full color is never less than this far from agreement, so that trifles stay pale. */
 const LEAST = 0.1;
 
 /** How far the two agree in what one small picture shows. */
@@ -31,7 +31,7 @@ export interface Cell extends Agreement {
   query: number | null;
 }
 
-export interface Colouring {
+export interface Coloring {
   by: Comparison;
   first: Measure;
   second: Measure;
@@ -39,7 +39,7 @@ export interface Colouring {
   cells: Map<number, Cell[]>;
   /** Whether each number is a mean over heads: the second measure has them, the first does not. */
   isMean: boolean;
-  /** What full colour stands for, as the distance from agreement. */
+  /** What full color stands for, as the distance from agreement. */
   full: number;
   /** Whether every layer has been worked out. */
   isWhole: boolean;
@@ -52,8 +52,8 @@ export function rivalOf({ compare }: Choice, measures: string[]): string | null 
 
 type Layers = Map<number, HeadAgreement[]>;
 
-/** Works out a pane's colours, as many at a time as the page can bear, and remembers them. */
-export class Colours {
+/** Works out a pane's colors, as many at a time as the page can bear, and remembers them. */
+export class Colors {
   #of = "";
   #layers: Layers = new Map();
   #work: Generator<boolean> | null = null;
@@ -63,11 +63,11 @@ export class Colours {
     this.#signal = signal;
   }
 
-  /** The colours so far, or null where there are none; the next news brings what is missing. */
-  of(pane: Pane): Colouring | null {
+  /** The colors so far, or null where there are none; the next news brings what is missing. */
+  of(pane: Pane): Coloring | null {
     const { choice, stream, index, flow, measure, tiles } = pane;
     const rival = rivalOf(choice, stream.measures);
-    if (choice.colour === "none" || rival === null || tiles.isLarge(stream)) return null;
+    if (choice.color === "none" || rival === null || tiles.isLarge(stream)) return null;
     const second = measureOf(flow, rival);
     const wanted = [index, stream.name, measure.id, rival].join("/");
     if (wanted !== this.#of) {
@@ -81,7 +81,7 @@ export class Colours {
       this.#of = ""; // so that it is tried again, and not only waited for
       throw reason;
     }
-    return colouring(pane, second, choice.colour, this.#layers);
+    return coloring(pane, second, choice.color, this.#layers);
   }
 
   #advance({ news }: Tiles): void {
@@ -124,12 +124,12 @@ function pairIn({ tiles, index, stream, measure }: Pane, second: Measure, layer:
   });
 }
 
-function colouring(
+function coloring(
   { measure, stream }: Pane,
   second: Measure,
   by: Comparison,
   layers: Layers,
-): Colouring {
+): Coloring {
   const isMean = !measure.axes.includes("head") && second.axes.includes("head");
   const found = [...layers].map(([layer, heads]): [number, Cell[]] => [
     layer,
@@ -161,19 +161,19 @@ function together(heads: HeadAgreement[], by: Comparison): Cell {
   return { ...(Object.fromEntries(means) as Agreement), head: Math.max(0, least), query };
 }
 
-/** How strongly a number is coloured, from 0 for agreement to 1 for the least agreement here. */
-export function strength({ by, full }: Colouring, value: number): number {
+/** How strongly a number is colored, from 0 for agreement to 1 for the least agreement here. */
+export function strength({ by, full }: Coloring, value: number): number {
   return Math.min(1, apart(by, value) / full);
 }
 
-/** The number at which a tile has full colour. */
-export function fullest({ by, full }: Colouring): number {
+/** The number at which a tile has full color. */
+export function fullest({ by, full }: Coloring): number {
   return by === "distance" ? full : BEST[by] - full;
 }
 
 const HUE = 62;
 
-/** From almost paper to a warm colour on which ink can still be read. */
+/** From almost paper to a warm color on which ink can still be read. */
 export function wash({ paper }: Palette): (part: number) => string {
   const isDark = contrast(paper, "#000000") < 4.5;
   const [pale, full] = isDark ? [0.27, 0.5] : [0.965, 0.76];
@@ -182,7 +182,7 @@ export function wash({ paper }: Palette): (part: number) => string {
 
 /** The same as a CSS background, for a legend. */
 export function washGradient(palette: Palette): string {
-  const colour = wash(palette);
-  const stops = Array.from({ length: 9 }, (_, step) => colour(step / 8));
+  const color = wash(palette);
+  const stops = Array.from({ length: 9 }, (_, step) => color(step / 8));
   return `linear-gradient(to right, ${stops.join(", ")})`;
 }

@@ -12,7 +12,7 @@ const MOST = 72;
 const COSY = 36;
 
 const GAP = 4;
-/** Around a picture that lies on a coloured tile, and between tiles. */
+/** Around a picture that lies on a colored tile, and between tiles. */
 export const RIM = 3;
 const LOOSE = 2 * RIM + 3;
 const CAPTION = 14;
@@ -67,7 +67,7 @@ function ranked(thumbs: Thumbs, { width, ratio }: Room): Board {
 function listed(thumbs: Thumbs, { width, ratio }: Room): Board {
   const { length } = thumbs.thumbs;
   const gap = gapOf(thumbs);
-  const rim = thumbs.colouring ? RIM : 0;
+  const rim = thumbs.coloring ? RIM : 0;
   const at = (size: number): Board => {
     const exact = snapped(size, thumbs.columns, ratio);
     const across = Math.max(1, Math.floor((width + GAP) / Math.max(exact + gap, WORDS + rim)));
@@ -105,8 +105,8 @@ function placed(thumbs: Thumbs, sizes: Sizes): Board {
 }
 
 /** What lies between two pictures. */
-function gapOf({ colouring }: Thumbs): number {
-  return colouring ? LOOSE : GAP;
+function gapOf({ coloring }: Thumbs): number {
+  return coloring ? LOOSE : GAP;
 }
 
 function bounded(size: number): number {
@@ -139,11 +139,11 @@ export function pixelsOf(
   { values, top }: Thumb,
   { rows, columns, threshold }: Thumbs,
   { width, height }: { width: number; height: number },
-  colour: (part: number) => Rgb,
+  color: (part: number) => Rgb,
 ): Uint8ClampedArray<ArrayBuffer> {
   const pixels = new Uint8ClampedArray(width * height * 4);
   const cells = Array.from(values, (value) =>
-    colour(Math.abs(value) / top >= threshold ? value / top : 0),
+    color(Math.abs(value) / top >= threshold ? value / top : 0),
   );
   for (let y = 0; y < height; y++) {
     const row = Math.floor((y * rows) / height) * columns;

@@ -4,7 +4,7 @@ import { apart } from "../../math/agreement";
 import { most, sizesOf } from "../../math/arrays";
 import { measureOf, type Pane } from "../../state/pane";
 import type { Choice, Focus, Measure, Scale, Side, Stream } from "../../wire/types";
-import type { Colouring } from "./coloring";
+import type { Coloring } from "./coloring";
 
 /** One layer of one head in small. */
 export interface Thumb {
@@ -17,7 +17,7 @@ export interface Thumb {
   sizes: Float32Array;
   /** The largest of these, which is also the largest before it was made small. */
   peak: number;
-  /** What full colour stands for. */
+  /** What full color stands for. */
   top: number;
   /** How far the rival divides otherwise; null where there is none. */
   apart: number | null;
@@ -38,15 +38,15 @@ export interface Thumbs {
   rival: Measure | null;
   /** Nothing below this part of `top` is drawn. */
   threshold: number;
-  /** How far it agrees with the rival, where the pictures are coloured by that. */
-  colouring: Colouring | null;
+  /** How far it agrees with the rival, where the pictures are colored by that. */
+  coloring: Coloring | null;
 }
 
 /** The small pictures of a pane, told apart from the first of `wanted` that can be; or null yet. */
 export function thumbsOf(
   { tiles, index, stream, flow, measure, choice }: Pane,
   wanted: Choice["compare"][],
-  colouring: Colouring | null = null,
+  coloring: Coloring | null = null,
 ): Thumbs | null {
   const tile = tiles.overview(index, stream, measure.id);
   if (!tile) return null;
@@ -75,22 +75,22 @@ export function thumbsOf(
     rivals: Object.keys(disagreement).map((id) => measureOf(flow, id)),
     rival: rival === null ? null : measureOf(flow, rival),
     threshold: choice.threshold,
-    colouring: null,
+    coloring: null,
   };
-  return colouring ? coloured(small, colouring) : small;
+  return coloring ? colored(small, coloring) : small;
 }
 
-/** The same, told apart by how far they agree with what they are coloured by. */
-function coloured(small: Thumbs, colouring: Colouring): Thumbs {
-  const { by, second, cells } = colouring;
+/** The same, told apart by how far they agree with what they are colored by. */
+function colored(small: Thumbs, coloring: Coloring): Thumbs {
+  const { by, second, cells } = coloring;
   const thumbs = small.thumbs.map((thumb) => {
     const value = cells.get(thumb.layer)?.[small.heads.indexOf(thumb.head)]?.[by] ?? null;
     return { ...thumb, apart: value === null ? null : apart(by, value) };
   });
-  return { ...small, thumbs, rivals: [second], rival: second, colouring };
+  return { ...small, thumbs, rivals: [second], rival: second, coloring };
 }
 
-/** The same, each with what its full colour stands for. */
+/** The same, each with what its full color stands for. */
 export function scaled(thumbs: Thumb[], scale: Scale): Thumb[] {
   const among = (some: Thumb[]) => most(some.map(({ peak }) => peak)) || 1;
   const everywhere = among(thumbs);

@@ -8,9 +8,9 @@ import type { Pane } from "../../state/pane";
 import type { Choice, Focus } from "../../wire/types";
 import { sheet } from "../shared/paint";
 import type { Hand, View } from "../view";
-import { cellAt, uncoloured } from "./agreementWords";
+import { cellAt, uncolored } from "./agreementWords";
 import { cells, type Shown } from "./board";
-import { Colours, strength, wash } from "./coloring";
+import { Colors, strength, wash } from "./coloring";
 import { type Board, besides, boardFor, cornerOf, pixelsOf, RIM, tileOf } from "./layout";
 import { bandOf, byDisagreement, type Thumb, type Thumbs, thumbsOf } from "./thumbs";
 import { describeThumbs, thumbLegend } from "./words";
@@ -37,7 +37,7 @@ export function gridView(hand: Hand, signal: AbortSignal): View {
     pointed = thumb;
     hand.tell?.();
   };
-  const colours = new Colours(signal);
+  const colors = new Colors(signal);
   const open = (thumb: Thumb) => hand.choose(opened(thumbsIn(now), thumb, now?.pane.choice));
   const sort = (id: string): void => {
     order.set(id || null);
@@ -48,8 +48,8 @@ export function gridView(hand: Hand, signal: AbortSignal): View {
 
   const draw = (pane: Pane, palette: Palette): boolean => {
     const wanted = order.wanted(pane.choice);
-    const colouring = colours.of(pane);
-    const thumbs = thumbsOf(pane, [wanted, pane.choice.compare], colouring);
+    const coloring = colors.of(pane);
+    const thumbs = thumbsOf(pane, [wanted, pane.choice.compare], coloring);
     if (!thumbs) return false;
     const was = pointed;
     const isSorted = wanted !== null && thumbs.rival?.id === wanted;
@@ -57,7 +57,7 @@ export function gridView(hand: Hand, signal: AbortSignal): View {
     pointed = was && (now.order.find((thumb) => same(thumb, was)) ?? null);
     show(parts, now);
     veiled = "";
-    return colouring?.isWhole ?? true;
+    return coloring?.isWhole ?? true;
   };
   const highlight = (focus: Focus | null): void => {
     const wanted = JSON.stringify(focus);
@@ -82,10 +82,10 @@ function orderOf() {
       asked = id;
     },
     /** The measure to sort by; null for the model's order. */
-    wanted: ({ compare, colour }: Choice): string | null => {
-      const isPlain = colour === "none";
+    wanted: ({ compare, color }: Choice): string | null => {
+      const isPlain = color === "none";
       const now = JSON.stringify([compare, isPlain]);
-      // Colours show where two measures disagree; without them the order does.
+      // Colors show where two measures disagree; without them the order does.
       if (now !== since) asked = typeof compare === "string" && isPlain ? compare : null;
       since = now;
       return asked;
@@ -93,7 +93,7 @@ function orderOf() {
   };
 }
 
-/** What a click leads to: the head, and with colours the token where the two differ most. */
+/** What a click leads to: the head, and with colors the token where the two differ most. */
 function opened(thumbs: Thumbs, thumb: Thumb, choice?: Choice): Partial<Choice> {
   const { stream } = thumbs;
   const cell = cellAt(thumbs, thumb);
@@ -108,7 +108,7 @@ function opened(thumbs: Thumbs, thumb: Thumb, choice?: Choice): Partial<Choice> 
 /** What is shown, and what is not although it was asked for. */
 function legendOf({ thumbs, pane, palette }: Drawn, focus: Focus | null) {
   const phrases = thumbLegend(thumbs, pane.choice, focus, palette);
-  return thumbs.colouring ? phrases : [...phrases, ...uncoloured(pane)];
+  return thumbs.coloring ? phrases : [...phrases, ...uncolored(pane)];
 }
 
 function focusIn(text: string): Focus | null {
@@ -170,7 +170,7 @@ function show({ node, stage, base, board, sorter }: Parts, now: Drawn): void {
   for (const [name, length] of Object.entries({ ...lengths, ...pitches })) {
     stage.style.setProperty(`--nv-${name}`, `${length}px`);
   }
-  stage.classList.toggle("nv-tiled", thumbs.colouring !== null);
+  stage.classList.toggle("nv-tiled", thumbs.coloring !== null);
   stage.style.width = `${place.width}px`;
   stage.style.height = `${place.height}px`;
   board.show(now);
@@ -183,7 +183,7 @@ function show({ node, stage, base, board, sorter }: Parts, now: Drawn): void {
 /** Everything that changes the pixels; choosing a layer or a head does not. */
 function paintedBy({ pane, thumbs, board, isSorted, palette }: Drawn): string {
   const { measure, scale, threshold, rival, stream } = thumbs;
-  const told = thumbs.colouring && [thumbs.colouring.by, rival?.id, thumbs.colouring.cells.size];
+  const told = thumbs.coloring && [thumbs.coloring.by, rival?.id, thumbs.coloring.cells.size];
   const sorted = isSorted && rival?.id;
   const what = [pane.index, stream.name, measure.id, scale, threshold, sorted, told];
   return JSON.stringify([...what, board, palette.paper, density()]);
@@ -195,17 +195,17 @@ function paint(base: HTMLCanvasElement, { thumbs, order, board, palette }: Drawn
   const ratio = base.width / board.width;
   const width = Math.round(board.size * ratio);
   const height = Math.round(board.tall * ratio);
-  const colour = heatOf(thumbs.measure, palette);
+  const color = heatOf(thumbs.measure, palette);
   lay(context, thumbs, order, board, palette);
   order.forEach((thumb, at) => {
     const { x, y } = cornerOf(board, at);
-    const pixels = pixelsOf(thumb, thumbs, { width, height }, colour);
+    const pixels = pixelsOf(thumb, thumbs, { width, height }, color);
     const picture = new ImageData(pixels, width, height);
     context.putImageData(picture, Math.round(x * ratio), Math.round(y * ratio));
   });
 }
 
-/** Lay a coloured tile under each picture whose agreement is known. */
+/** Lay a colored tile under each picture whose agreement is known. */
 function lay(
   context: CanvasRenderingContext2D,
   thumbs: Thumbs,
@@ -213,14 +213,14 @@ function lay(
   board: Board,
   palette: Palette,
 ): void {
-  const { colouring } = thumbs;
-  if (!colouring) return;
-  const colour = wash(palette);
+  const { coloring } = thumbs;
+  if (!coloring) return;
+  const color = wash(palette);
   order.forEach((thumb, at) => {
-    const value = cellAt(thumbs, thumb)?.[colouring.by] ?? null;
+    const value = cellAt(thumbs, thumb)?.[coloring.by] ?? null;
     if (value === null) return;
     const { x, y, width, height } = tileOf(board, at);
-    context.fillStyle = colour(strength(colouring, value));
+    context.fillStyle = color(strength(coloring, value));
     context.beginPath();
     context.roundRect(x, y, width, height, RIM);
     context.fill();

@@ -31,9 +31,9 @@ export function apartness(apart: number): string {
 
 /** What a picture is called when it is read aloud. */
 export function spoken(thumbs: Thumbs, thumb: Thumb): string {
-  const { measure, rival, colouring } = thumbs;
+  const { measure, rival, coloring } = thumbs;
   const { apart, peak } = thumb;
-  if (colouring) return `${nameOf(thumb)}: ${measure.label}, ${agreementTold(thumbs, thumb)}`;
+  if (coloring) return `${nameOf(thumb)}: ${measure.label}, ${agreementTold(thumbs, thumb)}`;
   const told = rival && apart !== null ? disagreementTold(rival, apart) : `largest ${number(peak)}`;
   return `${nameOf(thumb)}: ${measure.label}, ${told}`;
 }
@@ -72,7 +72,7 @@ export function describeThumbs(
   if (pointed) return describeOne(thumbs, pointed);
   const band = bandOf(thumbs, focus);
   if (focus && band) return describeBand(thumbs, band, bandName(thumbs, band, focus));
-  if (thumbs.colouring) return describeAgreement(thumbs, thumbs.colouring, nameOf);
+  if (thumbs.coloring) return describeAgreement(thumbs, thumbs.coloring, nameOf);
   return thumbs.rival ? describeApart(thumbs, thumbs.rival.label) : describePeaks(thumbs);
 }
 
@@ -89,7 +89,7 @@ function describeOne(thumbs: Thumbs, thumb: Thumb): Description {
   const others = thumbs.thumbs.filter((other) => (other.apart ?? 0) > (apart ?? 0)).length;
   const apartTold =
     rival && apart !== null
-      ? `; ${thumbs.colouring ? agreementTold(thumbs, thumb) : disagreementTold(rival, apart)} ` +
+      ? `; ${thumbs.coloring ? agreementTold(thumbs, thumb) : disagreementTold(rival, apart)} ` +
         `(number ${others + 1} of ${thumbs.thumbs.length})`
       : "";
   const cells = rank(sizes).filter((at) => sizes[at] > 0);
@@ -194,7 +194,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What colour, place and number stand for; the ramp of colours comes first. */
+/** What color, place and number stand for; the ramp of colors comes first. */
 export function thumbLegend(
   thumbs: Thumbs,
   choice: Choice,
@@ -204,7 +204,7 @@ export function thumbLegend(
   const ramp = element("i", { class: "nv-heat", "aria-hidden": "true" });
   ramp.style.background = heatGradient(thumbs.measure, palette);
   const [what, range, ...rest] = thumbLines(thumbs, choice, focus);
-  const tiles = thumbs.colouring ? washLegend(thumbs.colouring, palette) : [];
+  const tiles = thumbs.coloring ? washLegend(thumbs.coloring, palette) : [];
   return [what, element("span", {}, ramp, range), ...tiles, ...rest];
 }
 
@@ -218,10 +218,10 @@ export function thumbLines(thumbs: Thumbs, choice: Choice, focus: Focus | null):
   return [
     `${measure.label}: ${measure.meaning}; ${shape}`,
     measure.signed
-      ? `${SIGNS}; full colour in either: ${fullColour(thumbs)}`
-      : `from 0 to ${fullColour(thumbs)}`,
+      ? `${SIGNS}; full color in either: ${fullColor(thumbs)}`
+      : `from 0 to ${fullColor(thumbs)}`,
     ...pooled(thumbs),
-    ...(rival && !thumbs.colouring
+    ...(rival && !thumbs.coloring
       ? [
           `the number below: how far ${rival.label} divides otherwise, as the part of what a query ` +
             "takes that would have to come from elsewhere (0 none, 1 all; mean over queries)",
@@ -232,8 +232,8 @@ export function thumbLines(thumbs: Thumbs, choice: Choice, focus: Focus | null):
   ];
 }
 
-/** What full colour stands for under each scaling. */
-function fullColour({ thumbs, scale }: Thumbs): string {
+/** What full color stands for under each scaling. */
+function fullColor({ thumbs, scale }: Thumbs): string {
   const tops = thumbs.map(({ top }) => top);
   const [least, highest] = [tops.reduce((a, b) => Math.min(a, b), tops[0]), most(tops)];
   const range =
@@ -260,6 +260,6 @@ function asides({ words, special, threshold }: Choice): string[] {
   return [
     ...(words ? ["in pieces, not in words"] : []),
     ...(special === "hidden" ? ["special tokens are kept here"] : []),
-    ...(threshold > 0 ? [`nothing below ${percent(threshold)} of full colour is drawn`] : []),
+    ...(threshold > 0 ? [`nothing below ${percent(threshold)} of full color is drawn`] : []),
   ];
 }

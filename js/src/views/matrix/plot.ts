@@ -135,8 +135,8 @@ export function renderField(parts: Parts, scene: Scene, port: Port): void {
   const block = blockAt(scene, port);
   const key = `${block.rows} ${block.columns}`;
   if (!scene.images.has(key)) {
-    const colour = heatOf(cells.picture.measure, palette);
-    scene.images.set(key, imageOf(scene.depths, room.columns, block, colour));
+    const color = heatOf(cells.picture.measure, palette);
+    scene.images.set(key, imageOf(scene.depths, room.columns, block, color));
   }
   const image = scene.images.get(key);
   const context = contextOf(parts, parts.base, room);

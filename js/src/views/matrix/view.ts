@@ -30,7 +30,7 @@ import {
   type Scene,
   type State,
 } from "./plot";
-import { cellLegend, fullColour, noColour } from "./words";
+import { cellLegend, fullColor, noColor } from "./words";
 
 export function matrixView(hand: Hand, signal: AbortSignal): View {
   const state: State = { scene: null, port: WHOLE, focus: null, point: null, cell: null };
@@ -141,12 +141,12 @@ function follow(parts: Parts, state: State, scene: Scene): void {
   renderField(parts, scene, port);
 }
 
-/** The legend, with a bar of the colours. */
+/** The legend, with a bar of the colors. */
 function legendOf(scene: Scene, port: Port): (string | HTMLElement)[] {
   const { cells, palette } = scene;
   const bar = element("i", { class: "nv-ramp", "aria-hidden": "true" });
   const { measure } = cells.picture;
   bar.style.background = heatGradient(measure, palette);
-  const scale = element("span", { class: "nv-scale" }, noColour(cells), bar, fullColour(cells));
+  const scale = element("span", { class: "nv-scale" }, noColor(cells), bar, fullColor(cells));
   return [scale, ...cellLegend(cells, blockAt(scene, port))];
 }

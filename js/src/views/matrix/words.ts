@@ -1,4 +1,4 @@
-/** A field of cells in words: one cell, and what its colours stand for. */
+/** A field of cells in words: one cell, and what its colors stand for. */
 
 import { number, percent } from "../../draw/colors";
 import { signedNumber } from "../../draw/signedCells";
@@ -24,13 +24,13 @@ function pairOf({ down, across }: Cells, row: number, column: number): string {
     : `${quoted(down.labels[row])} from ${key}`;
 }
 
-/** What the full colour stands for. */
-export function fullColour({ full, isDivided }: Cells): string {
+/** What the full color stands for. */
+export function fullColor({ full, isDivided }: Cells): string {
   return `${fullValue(full.value, isDivided)} (${full.words})`;
 }
 
-/** What the other end of the colours stands for: nothing, or as much below zero. */
-export function noColour({ full, isDivided, picture }: Cells): string {
+/** What the other end of the colors stands for: nothing, or as much below zero. */
+export function noColor({ full, isDivided, picture }: Cells): string {
   return picture.measure.signed ? `−${fullValue(full.value, isDivided)}` : "0";
 }
 
@@ -38,7 +38,7 @@ function fullValue(value: number, isDivided: boolean): string {
   return isDivided ? percent(value) : number(value);
 }
 
-/** The legend after the bar of colours, phrase by phrase. */
+/** The legend after the bar of colors, phrase by phrase. */
 export function cellLegend(cells: Cells, block: { rows: number; columns: number }): string[] {
   const { picture, heads } = cells;
   const { measure, scale } = picture;

@@ -1,6 +1,6 @@
 /** Charts that come with a flow, such as those of a study: as curves, and in words. */
 
-import { hueColour, type Kind, kindsOf, plainColour, SHAPES } from "../../data/tokenKinds";
+import { hueColor, type Kind, kindsOf, plainColor, SHAPES } from "../../data/tokenKinds";
 import { number, type Palette, percent } from "../../draw/colors";
 import { most, total } from "../../math/arrays";
 import type { Chart, Series } from "../../wire/types";
@@ -10,9 +10,9 @@ import type { Curve, Lines } from "./data";
 /** None is the hue of a kind of token, for these curves are of something else. */
 const HUES = [295, 190, 55, 345, 120, 235];
 
-type Look = Pick<Kind, "colour" | "shape">;
+type Look = Pick<Kind, "color" | "shape">;
 
-/** A chart as curves: one hue and one mark for each group, grey for what is only a measure. */
+/** A chart as curves: one hue and one mark for each group, gray for what is only a measure. */
 export function chartCurves(chart: Chart, palette: Palette): Lines {
   const { title, label, layers, series } = chart;
   const looks = looksOf(chart, palette);
@@ -23,10 +23,10 @@ export function chartCurves(chart: Chart, palette: Palette): Lines {
     ...(chart.unit ? { top: topOf(series) } : {}),
     curves: series.map((one): Curve => {
       const { name, values, faint, dashed, low, high } = one;
-      const look = looks.get(groupOf(one)) ?? { shape: SHAPES[0], colour: plainColour(palette) };
-      const colour = faint ? plainColour(palette) : look.colour;
+      const look = looks.get(groupOf(one)) ?? { shape: SHAPES[0], color: plainColor(palette) };
+      const color = faint ? plainColor(palette) : look.color;
       return {
-        kind: { id: name, name, colour, shape: look.shape },
+        kind: { id: name, name, color, shape: look.shape },
         name,
         isOther: dashed,
         isFaint: faint,
@@ -37,14 +37,14 @@ export function chartCurves(chart: Chart, palette: Palette): Lines {
   };
 }
 
-/** The colour and mark of each group; kinds of token have those that they have everywhere. */
+/** The color and mark of each group; kinds of token have those that they have everywhere. */
 function looksOf({ series, kinds }: Chart, palette: Palette): Map<string, Look> {
   const groups = [...new Set(series.filter(({ faint }) => !faint).map(groupOf))];
   if (kinds) return new Map(kindsOf(groups, palette).map((kind) => [kind.id, kind]));
   return new Map(
     groups.map((group, at) => {
-      const colour = hueColour(HUES[at % HUES.length], palette);
-      return [group, { colour, shape: SHAPES[at % SHAPES.length] }];
+      const color = hueColor(HUES[at % HUES.length], palette);
+      return [group, { color, shape: SHAPES[at % SHAPES.length] }];
     }),
   );
 }

@@ -104,7 +104,7 @@ function line(curve: Curve, { xs, y }: CurveChart): SVGElement {
   const path = svg("path", {
     class: "nv-line",
     d: `M${places(shares).join("L")}`,
-    stroke: kind.colour,
+    stroke: kind.color,
     ...(isOther ? { "stroke-dasharray": DASHES } : {}),
   });
   const size = xs.length > 14 ? SMALL : MARK;
@@ -114,7 +114,7 @@ function line(curve: Curve, { xs, y }: CurveChart): SVGElement {
     "g",
     { class: style, "data-kind": kind.id },
     ...(band
-      ? [svg("path", { class: "nv-band", d: `M${around.join("L")}Z`, fill: kind.colour })]
+      ? [svg("path", { class: "nv-band", d: `M${around.join("L")}Z`, fill: kind.color })]
       : []),
     path,
     ...(isFaint ? [] : marks),
@@ -126,8 +126,8 @@ function mark(kind: Curve["kind"], isOther: boolean, x: number, y: number, size:
   return svg("path", {
     class: isOther ? "nv-mark nv-hollow" : "nv-mark",
     d: outline(kind.shape, x, y, size),
-    stroke: kind.colour,
-    ...(isOther ? {} : { fill: kind.colour }),
+    stroke: kind.color,
+    ...(isOther ? {} : { fill: kind.color }),
   });
 }
 

@@ -1,8 +1,8 @@
 /** How much of a token's vector comes from other tokens, rung by rung and layer by layer. */
 
 import { LADDER, vectorOf } from "../../data/ladder";
-import { plainColour, SHAPES } from "../../data/tokenKinds";
-import { headColour, type Palette, percent } from "../../draw/colors";
+import { plainColor, SHAPES } from "../../data/tokenKinds";
+import { headColor, type Palette, percent } from "../../draw/colors";
 import { total } from "../../math/arrays";
 import { measureOf, type Pane } from "../../state/pane";
 import type { Focus, Measure, Stream, Tokens } from "../../wire/types";
@@ -51,10 +51,10 @@ export function mixingOf(pane: Pane, palette: Palette): Mixing | null | undefine
     curves: rungs.map((id, at): Curve => {
       const isChosen = id === measure.id;
       const shape = SHAPES[at % SHAPES.length];
-      const colour = isChosen ? headColour(null, palette) : plainColour(palette);
+      const color = isChosen ? headColor(null, palette) : plainColor(palette);
       const { label } = measureOf(flow, id);
       const shares = values[at].map((layer) => meanOf(layer, isIn));
-      const kind = { id, name: label, colour, shape };
+      const kind = { id, name: label, color, shape };
       return { kind, name: label, isOther: false, isChosen, shares };
     }),
   };

@@ -106,7 +106,7 @@ function plot(context: CanvasRenderingContext2D, now: Drawn, some: number[], rad
   const { categories } = scatter.rows;
   for (const kind of [...kinds.values()].reverse()) {
     const shape = new Path2D(outline(kind.shape, 0, 0, radius));
-    context.fillStyle = kind.colour;
+    context.fillStyle = kind.color;
     for (const at of some) {
       if (categories[scatter.points[at].row] !== kind.id) continue;
       const [x, y] = [chart.places[at * 2], chart.places[at * 2 + 1]];

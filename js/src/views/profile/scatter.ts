@@ -40,7 +40,7 @@ export function whyNone({ tiles, stream, choice }: Pane): string | null {
     return (
       `The points of α against ‖f(x)‖ need the measures weight and value-norm; ` +
       `${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} not held here. ` +
-      "Analyse again with both among the measures, or give value_norms with the weights."
+      "Analyze again with both among the measures, or give value_norms with the weights."
     );
   }
   return tiles.isLarge(stream) && choice.heads === null

@@ -146,7 +146,7 @@ function pointLines(scatter: Scatter, focus: Focus | null): string[] {
   const zeros = isLog ? points.filter(({ weight }) => weight <= 0).length : 0;
   return [
     `points: one for each head and key, layer ${layer}, ${headsOf(heads, scatter)}; ` +
-      "colours and shapes as in the curves",
+      "colors and shapes as in the curves",
     correlated(correlation, points.length),
     ...(isLog ? ["α on a log scale"] : []),
     ...(zeros > 0 ? [`on its lower edge, where α = 0: ${zeros}`] : []),

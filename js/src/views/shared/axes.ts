@@ -1,7 +1,7 @@
 /** The tokens along the two sides of a field, as many as there is room for. */
 
 import { element, visible } from "../../draw/dom";
-import { emsOf, fontFor, labelled } from "../../draw/viewport";
+import { emsOf, fontFor, labeled } from "../../draw/viewport";
 import type { Hand } from "../view";
 import type { Edge } from "./cells";
 import { type Clock, clockOf, momentLines } from "./time";
@@ -38,7 +38,7 @@ export function axisView(place: "down" | "across", hand: Hand, signal: AbortSign
     edge = now;
     const room = { first, seen, count: now.labels.length };
     const held = own ?? met;
-    lines = clock ? momentLines(clock, room, pitch, held) : labelled(room, pitch, held);
+    lines = clock ? momentLines(clock, room, pitch, held) : labeled(room, pitch, held);
     node.style.fontSize = `${Math.min(letters, fontFor(pitch))}px`;
     node.replaceChildren(
       ...lines.map((line) => {

@@ -1,4 +1,4 @@
-/** One layer as a field of cells: what stands along its sides, and how deep each colour is. */
+/** One layer as a field of cells: what stands along its sides, and how deep each color is. */
 
 import { type Picture, pictureOf } from "../../data/layer";
 import { headsAdded } from "../../data/stack";
@@ -16,7 +16,7 @@ export interface Edge {
   pieces: number[][];
 }
 
-/** The number that the full colour stands for, and what it is in words. */
+/** The number that the full color stands for, and what it is in words. */
 export interface Full {
   value: number;
   words: string;
@@ -65,7 +65,7 @@ function headEdge(heads: (number | null)[]): Edge {
   return { labels, special: labels.map(() => false), side: null, pieces: labels.map(() => []) };
 }
 
-/** What the full colour stands for; null while it is on its way. */
+/** What the full color stands for; null while it is on its way. */
 function fullOf(
   pane: Pane,
   sizes: Float32Array,
@@ -115,7 +115,7 @@ function count({ pieces }: Tokens): number {
   return pieces.length;
 }
 
-/** How deep the colour of each cell is, from -1 to 1; not a number for what stays blank. */
+/** How deep the color of each cell is, from -1 to 1; not a number for what stays blank. */
 export function depths({ values, wholes, isDivided, full, across, picture }: Cells): Float32Array {
   const columns = across.labels.length;
   return values.map((value, at) => {

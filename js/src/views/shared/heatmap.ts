@@ -26,7 +26,7 @@ export function imageOf(
   depths: Float32Array,
   columns: number,
   block: { rows: number; columns: number },
-  colour: (part: number) => Rgb,
+  color: (part: number) => Rgb,
 ): HTMLCanvasElement | null {
   const field = pooled(depths, columns, block);
   const canvas = document.createElement("canvas");
@@ -37,7 +37,7 @@ export function imageOf(
   const image = context.createImageData(canvas.width, canvas.height);
   field.values.forEach((depth, at) => {
     if (Number.isNaN(depth)) return;
-    const [red, green, blue] = colour(depth);
+    const [red, green, blue] = color(depth);
     image.data[4 * at] = red;
     image.data[4 * at + 1] = green;
     image.data[4 * at + 2] = blue;
@@ -86,7 +86,7 @@ export function paintNumbers(
 ): void {
   const [wide, tall] = [room.wide * port.zoom, room.tall * port.zoom];
   if (wide < NUMBERED.wide || tall < NUMBERED.tall) return;
-  const colour = heatOf(cells.picture.measure, palette);
+  const color = heatOf(cells.picture.measure, palette);
   context.font = "10px system-ui, sans-serif";
   context.textAlign = "center";
   context.textBaseline = "middle";
@@ -96,7 +96,7 @@ export function paintNumbers(
     for (const column of seen(port.left, room.columns)) {
       const at = row * room.columns + column;
       if (row >= room.rows || column >= room.columns || Number.isNaN(depths[at])) continue;
-      context.fillStyle = legible(colour(depths[at]), palette);
+      context.fillStyle = legible(color(depths[at]), palette);
       context.fillText(
         textOf(cells, row, at),
         (column + 0.5 - port.left) * wide,
@@ -112,8 +112,8 @@ function textOf({ values, wholes, isDivided }: Cells, row: number, at: number): 
 }
 
 /** Ink or paper, whichever stands out more. */
-function legible(colour: readonly number[], { ink, paper }: Palette): string {
-  const hex = `#${colour.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
+function legible(color: readonly number[], { ink, paper }: Palette): string {
+  const hex = `#${color.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
   return contrast(hex, ink) >= contrast(hex, paper) ? ink : paper;
 }
 

@@ -37,7 +37,7 @@ export function paintRibbons(
   context: Pen,
   ribbons: Ribbon[],
   { left, right }: { left: number; right: number },
-  colours: string[],
+  colors: string[],
   solidity: number,
 ): void {
   context.globalAlpha = solidity;
@@ -47,7 +47,7 @@ export function paintRibbons(
     context.moveTo(x, y);
     context.bezierCurveTo(...rest);
     context.lineWidth = width;
-    context.strokeStyle = colours[plane];
+    context.strokeStyle = colors[plane];
     context.stroke();
   }
   context.globalAlpha = 1;
@@ -58,12 +58,12 @@ export function paintBars(
   context: Pen,
   bars: Bar[],
   { base, reach, pitch }: { base: number; reach: number; pitch: number },
-  colours: string[],
+  colors: string[],
 ): void {
   const height = Math.max(2, Math.round(pitch * 0.4));
   context.globalAlpha = AMONG;
   for (const { plane, key, start, end } of bars) {
-    context.fillStyle = colours[plane];
+    context.fillStyle = colors[plane];
     context.fillRect(
       base + start * reach,
       middle(key, pitch) - height / 2,

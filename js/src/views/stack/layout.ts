@@ -52,7 +52,7 @@ export function yardstick(width: number): number {
 const MARK = 13;
 
 /** The middle of a token's band, moved so far that the band stays in the picture. */
-export function centre(row: number, band: number, { pitch, rows }: Lanes): number {
+export function center(row: number, band: number, { pitch, rows }: Lanes): number {
   const height = rows * pitch;
   if (band >= height) return height / 2;
   return Math.min(height - band / 2, Math.max(band / 2, middle(row, pitch)));
@@ -96,7 +96,7 @@ function stacked(
     const [whole, room] = [wholes[row], Math.min(nodes[row], wholes[row])];
     const spread = whole > link.mass ? used[row] / (whole - link.mass) : 0;
     used[row] += link.mass;
-    const top = centre(row, nodes[row] * width, lanes) - (room * width) / 2;
+    const top = center(row, nodes[row] * width, lanes) - (room * width) / 2;
     return top + (spread * (room - link.mass) + link.mass / 2) * width;
   });
 }

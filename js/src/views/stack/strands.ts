@@ -1,12 +1,12 @@
 /** The marks of the stack: ribbons through the layers, or bars where each layer is for itself. */
 
 import { middle } from "../../data/ribbons";
-import { headColour, type Palette } from "../../draw/colors";
+import { headColor, type Palette } from "../../draw/colors";
 import type { Pen } from "../../draw/pen";
 import { most, rank } from "../../math/arrays";
 import { type Links, linksOf } from "../../math/trace";
 import { paintRibbons } from "../shared/paint";
-import { centre, type Lanes, ribbonsIn, widthOf, yardstick } from "./layout";
+import { center, type Lanes, ribbonsIn, widthOf, yardstick } from "./layout";
 import { type Makeup, partsApart } from "./makeup";
 
 /** How far to go in drawing: so many curves a canvas draws while a reader waits; long ones take longer. */
@@ -72,8 +72,8 @@ export function paintStrands(
 ): void {
   const { trace, depth, columns } = strands.makeup;
   const posts = columns.map((column) => lanes.posts[column]);
-  const colour = headColour(depth.head, palette);
-  if (depth.way === "apart") paintApart(context, strands, lanes, colour, palette);
+  const color = headColor(depth.head, palette);
+  if (depth.way === "apart") paintApart(context, strands, lanes, color, palette);
   if (!trace) return;
   paintDots(context, lanes, palette, stretch);
   strands.links?.layers.forEach((links, layer) => {
@@ -82,14 +82,14 @@ export function paintStrands(
     const ribbons = ribbonsIn(links, ends, lanes, strands.width).filter(({ from, to, width }) =>
       touches(stretch, Math.min(from, to), Math.max(from, to), width),
     );
-    paintRibbons(context, ribbons, span, [colour], SOLID);
+    paintRibbons(context, ribbons, span, [color], SOLID);
   });
-  context.fillStyle = colour;
+  context.fillStyle = color;
   trace.nodes.forEach((masses, column) => {
     masses.forEach((mass, row) => {
       const band = mass * strands.width;
       if (band < 0.5) return;
-      const top = centre(row, band, lanes) - band / 2;
+      const top = center(row, band, lanes) - band / 2;
       if (!touches(stretch, top, top + band)) return;
       context.fillRect(posts[column] - POST, top, 2 * POST, band);
     });
@@ -122,7 +122,7 @@ function paintApart(
   context: Pen,
   { apart, unit }: Strands,
   { posts, rows, pitch }: Lanes,
-  colour: string,
+  color: string,
   { ink }: Palette,
 ): void {
   const height = Math.max(2, Math.round(pitch * 0.5));
@@ -132,7 +132,7 @@ function paintApart(
     context.globalAlpha = 0.25;
     context.fillRect(posts[layer] - 0.5, 0, 1, rows * pitch);
     context.globalAlpha = 1;
-    context.fillStyle = colour;
+    context.fillStyle = color;
     shares.forEach((share, row) => {
       const length = unit > 0 ? (share / unit) * reach : 0;
       context.fillRect(posts[layer] + 0.5, middle(row, pitch) - height / 2, length, height);

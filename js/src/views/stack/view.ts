@@ -22,14 +22,14 @@ const HEIGHT = 640;
 const HEADING = 24;
 
 /** How many rows around a pinned token are kept in sight. */
-const NEIGHBOURS = 8;
+const NEIGHBORS = 8;
 
 /** The least room between two columns, and the width from which tokens stand on both sides. */
 const LEAST_GAP = 24;
 const WIDE = 460;
 const MARGIN = 8;
 
-/** The least room in which a token is named between its neighbours. */
+/** The least room in which a token is named between its neighbors. */
 const NAMEABLE = 44;
 
 /** The widest a name may be; the same in the style sheet. */
@@ -260,11 +260,11 @@ function litBy(shares: Float64Array): Set<number> {
   return new Set([...shares.keys()].filter((row) => shares[row] > 0 && shares[row] >= least));
 }
 
-/** Scroll the figure, and only it, until the row and its neighbours can be seen. */
+/** Scroll the figure, and only it, until the row and its neighbors can be seen. */
 function reveal({ node }: Parts, row: number, pitch: number): void {
   if (node.matches(":hover")) return; // never move what the reader points at
-  const top = (row - NEIGHBOURS) * pitch;
-  const bottom = (row + 1 + NEIGHBOURS) * pitch + HEADING;
+  const top = (row - NEIGHBORS) * pitch;
+  const bottom = (row + 1 + NEIGHBORS) * pitch + HEADING;
   if (top < node.scrollTop) node.scrollTop = top;
   if (bottom > node.scrollTop + node.clientHeight) node.scrollTop = bottom - node.clientHeight;
 }

@@ -15,7 +15,7 @@ import {
 
 const words = (count: number) => Array.from({ length: count }, (_, at) => `word${at}`);
 
-/** Whether neighbours stand apart, and all within bounds. */
+/** Whether neighbors stand apart, and all within bounds. */
 function isApart({ way, width, height, tall, source, target }: Bitext): boolean {
   return [source, target].every((row) =>
     row.every(({ x, y, width: wide }, at) => {

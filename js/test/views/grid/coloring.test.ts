@@ -3,8 +3,8 @@ import { controls } from "../../../src/app/controls";
 import { contrast, PALETTES } from "../../../src/draw/colors";
 import { agreements } from "../../../src/math/agreement";
 import { Tiles } from "../../../src/state/tiles";
-import { cellAt, digits, uncoloured, washLines } from "../../../src/views/grid/agreementWords";
-import { Colours, fullest, rivalOf, strength, wash } from "../../../src/views/grid/coloring";
+import { cellAt, digits, uncolored, washLines } from "../../../src/views/grid/agreementWords";
+import { Colors, fullest, rivalOf, strength, wash } from "../../../src/views/grid/coloring";
 import { boardFor, cornerOf, RIM, tileOf } from "../../../src/views/grid/layout";
 import { byDisagreement, thumbsOf } from "../../../src/views/grid/thumbs";
 import { gridView } from "../../../src/views/grid/view";
@@ -12,7 +12,7 @@ import { describeThumbs, spoken, thumbLegend, thumbLines } from "../../../src/vi
 import type { Choice } from "../../../src/wire/types";
 import { buffer, contractPane, header, store, tiles } from "../../support/fixtures";
 
-const PAIR = { view: "grid", measure: "weight", compare: "weighted-norm", colour: "rank" } as const;
+const PAIR = { view: "grid", measure: "weight", compare: "weighted-norm", color: "rank" } as const;
 
 let scope: AbortController;
 
@@ -27,13 +27,13 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-function coloured(changes: Partial<Choice> = {}) {
+function colored(changes: Partial<Choice> = {}) {
   const pane = contractPane({ ...PAIR, ...changes });
-  const colouring = new Colours(scope.signal).of(pane);
-  if (!colouring) throw new Error("no colours");
-  const thumbs = thumbsOf(pane, [], colouring);
+  const coloring = new Colors(scope.signal).of(pane);
+  if (!coloring) throw new Error("no colors");
+  const thumbs = thumbsOf(pane, [], coloring);
   if (!thumbs) throw new Error("no thumbs");
-  return { pane, colouring, thumbs };
+  return { pane, coloring, thumbs };
 }
 
 /** How far the measures of the contract agree in a layer, straight from the tiles. */
@@ -48,11 +48,11 @@ function told(layer: number, [first, second]: [string, string]) {
   return [...agreements(one, other, { queries: 3, keys: 3 })];
 }
 
-describe("colours", () => {
+describe("colors", () => {
   test("are what the tiles say, layer by layer and head by head", () => {
-    const { colouring, thumbs } = coloured();
-    expect([...colouring.cells.keys()]).toEqual([0, 2]);
-    expect(colouring.isWhole).toBe(true);
+    const { coloring, thumbs } = colored();
+    expect([...coloring.cells.keys()]).toEqual([0, 2]);
+    expect(coloring.isWhole).toBe(true);
     const found = thumbs.thumbs.map((thumb) => cellAt(thumbs, thumb));
     const wanted = [0, 2].flatMap((layer) => told(layer, ["weight", "weighted-norm"]));
     expect(found.map((cell) => cell?.rank)).toEqual(wanted.map(({ rank }) => rank));
@@ -60,54 +60,54 @@ describe("colours", () => {
     expect(found.map((cell) => cell?.head)).toEqual([0, 1, 0, 1]);
   });
 
-  test("are not asked for without a colour, and not there without a measure to compare with", () => {
-    for (const changes of [{ colour: "none" }, { compare: null }, { compare: 2 }] as const) {
-      expect(new Colours(scope.signal).of(contractPane({ ...PAIR, ...changes }))).toBeNull();
+  test("are not asked for without a color, and not there without a measure to compare with", () => {
+    for (const changes of [{ color: "none" }, { compare: null }, { compare: 2 }] as const) {
+      expect(new Colors(scope.signal).of(contractPane({ ...PAIR, ...changes }))).toBeNull();
     }
     const { measures } = contractPane().stream;
     expect(rivalOf({ ...contractPane().choice, compare: "other" }, measures)).toBeNull();
   });
 
   test("of a measure without heads are means, and lead to the head that agrees least", () => {
-    const { colouring, thumbs } = coloured({ measure: "attention", compare: "weight" });
-    expect(colouring.isMean).toBe(true);
+    const { coloring, thumbs } = colored({ measure: "attention", compare: "weight" });
+    expect(coloring.isMean).toBe(true);
     thumbs.thumbs.forEach((thumb) => {
       const heads = told(thumb.layer, ["attention", "weight"]).map(({ rank }) => rank ?? 9);
       const cell = cellAt(thumbs, thumb);
       expect(cell?.rank).toBeCloseTo((heads[0] + heads[1]) / 2);
       expect(cell?.head).toBe(heads[0] <= heads[1] ? 0 : 1);
     });
-    expect(washLines(colouring).join()).toContain("with α as the measure, each head has its own");
+    expect(washLines(coloring).join()).toContain("with α as the measure, each head has its own");
   });
 
   test("are full where the two agree least, and pale where they agree", () => {
-    const { colouring, thumbs } = coloured({ compare: "attention", colour: "distance" });
+    const { coloring, thumbs } = colored({ compare: "attention", color: "distance" });
     const values = thumbs.thumbs.map((thumb) => cellAt(thumbs, thumb)?.distance ?? 0);
-    expect(strength(colouring, Math.max(...values))).toBe(1);
-    expect(strength(colouring, 0)).toBe(0);
-    expect(fullest(colouring)).toBeCloseTo(Math.max(...values));
+    expect(strength(coloring, Math.max(...values))).toBe(1);
+    expect(strength(coloring, 0)).toBe(0);
+    expect(fullest(coloring)).toBeCloseTo(Math.max(...values));
   });
 
   test("stay pale where all agree", () => {
-    const { colouring } = coloured({ measure: "weight", compare: "weight" });
-    expect(colouring.full).toBe(0.1);
-    expect(fullest(colouring)).toBeCloseTo(0.9);
-    expect(strength(colouring, 1)).toBe(0);
+    const { coloring } = colored({ measure: "weight", compare: "weight" });
+    expect(coloring.full).toBe(0.1);
+    expect(fullest(coloring)).toBeCloseTo(0.9);
+    expect(strength(coloring, 1)).toBe(0);
   });
 
   test.each(["light", "dark"] as const)("leave the number legible: %s", (shade) => {
-    const colour = wash(PALETTES[shade]);
+    const color = wash(PALETTES[shade]);
     for (const part of [0, 0.25, 0.5, 0.75, 1]) {
-      expect(contrast(colour(part), PALETTES[shade].ink)).toBeGreaterThan(4.5);
+      expect(contrast(color(part), PALETTES[shade].ink)).toBeGreaterThan(4.5);
     }
-    expect(contrast(colour(0), colour(1))).toBeGreaterThan(1.6);
+    expect(contrast(color(0), color(1))).toBeGreaterThan(1.6);
   });
 
   test("wait for numbers that are on their way, a layer at a time", () => {
     const ask = vi.fn();
     const empty = new Tiles([], new DataView(new ArrayBuffer(0)), ask);
     const pane = { ...contractPane(PAIR), tiles: empty };
-    const found = new Colours(scope.signal).of(pane);
+    const found = new Colors(scope.signal).of(pane);
     expect(found?.isWhole).toBe(false);
     expect(found?.cells.size).toBe(0);
     expect(ask.mock.calls.flat().every((name) => name.includes("/0/"))).toBe(true);
@@ -119,15 +119,15 @@ describe("colours", () => {
     let clock = 0;
     vi.spyOn(performance, "now").mockImplementation(() => (clock += 30));
     const pane = contractPane(PAIR);
-    const colours = new Colours(scope.signal);
+    const colors = new Colors(scope.signal);
     const sizes = [0, 1, 2].map((round) => {
       expect(pane.tiles.news.value).toBe(round);
-      const found = colours.of(pane);
+      const found = colors.of(pane);
       vi.runAllTimers();
       return found?.cells.size;
     });
     expect(sizes).toEqual([0, 1, 2]); // two heads at a time
-    colours.of({ ...pane, choice: { ...pane.choice, compare: "attention" } });
+    colors.of({ ...pane, choice: { ...pane.choice, compare: "attention" } });
     scope.abort();
     vi.runAllTimers();
     expect(pane.tiles.news.value).toBe(2);
@@ -138,35 +138,35 @@ describe("colours", () => {
     const layer = vi.spyOn(pane.tiles, "layer").mockImplementationOnce(() => {
       throw new Error("refused");
     });
-    const colours = new Colours(scope.signal);
-    expect(() => colours.of(pane)).toThrow("refused");
+    const colors = new Colors(scope.signal);
+    expect(() => colors.of(pane)).toThrow("refused");
     layer.mockRestore();
-    expect(colours.of(pane)?.isWhole).toBe(true);
+    expect(colors.of(pane)?.isWhole).toBe(true);
   });
 
   test("are remembered, whichever of the three is shown, but not for other measures", () => {
     const pane = contractPane(PAIR);
     const layer = vi.spyOn(pane.tiles, "layer");
-    const colours = new Colours(scope.signal);
-    colours.of(pane);
+    const colors = new Colors(scope.signal);
+    colors.of(pane);
     const before = layer.mock.calls.length;
-    colours.of({ ...pane, choice: { ...pane.choice, colour: "distance" } });
+    colors.of({ ...pane, choice: { ...pane.choice, color: "distance" } });
     expect(layer.mock.calls.length).toBe(before);
-    colours.of({ ...pane, choice: { ...pane.choice, compare: "attention" } });
+    colors.of({ ...pane, choice: { ...pane.choice, compare: "attention" } });
     expect(layer.mock.calls.length).toBeGreaterThan(before);
   });
 
   test("are left to Python where a layer is too large, and the legend says so", () => {
     const pane = contractPane(PAIR);
     vi.spyOn(pane.tiles, "isLarge").mockReturnValue(true);
-    expect(new Colours(scope.signal).of(pane)).toBeNull();
-    expect(uncoloured(pane).join()).toContain("normviz.agreement(flow, …)");
+    expect(new Colors(scope.signal).of(pane)).toBeNull();
+    expect(uncolored(pane).join()).toContain("normviz.agreement(flow, …)");
   });
 });
 
-describe("a coloured grid in words", () => {
+describe("a colored grid in words", () => {
   test("names where the two agree least and most, and at which token", () => {
-    const { thumbs } = coloured();
+    const { thumbs } = colored();
     const [worst] = byDisagreement(thumbs.thumbs);
     const cell = cellAt(thumbs, worst);
     const { sentence, columns, rows } = describeThumbs(thumbs, null, null);
@@ -181,20 +181,20 @@ describe("a coloured grid in words", () => {
   });
 
   test("says of each picture how far they agree in it", () => {
-    const { thumbs } = coloured({ colour: "overlap" });
+    const { thumbs } = colored({ color: "overlap" });
     const [thumb] = thumbs.thumbs;
     const value = digits(cellAt(thumbs, thumb)?.overlap);
     expect(spoken(thumbs, thumb)).toContain(`α, top-3 overlap with ‖αf(x)‖ ${value}, least alike`);
     expect(describeThumbs(thumbs, null, thumb).sentence).toContain(`with ‖αf(x)‖ ${value}`);
   });
 
-  test("says in the legend what the colours stand for, and no longer what the number was", () => {
-    const { thumbs, pane, colouring } = coloured();
-    const [range] = washLines(colouring);
+  test("says in the legend what the colors stand for, and no longer what the number was", () => {
+    const { thumbs, pane, coloring } = colored();
+    const [range] = washLines(coloring);
     expect(range).toContain(
       "rank correlation of α and ‖αf(x)‖, mean over queries; from 1 (the same",
     );
-    expect(range).toContain(`to ${digits(fullest(colouring))} (full colour)`);
+    expect(range).toContain(`to ${digits(fullest(coloring))} (full color)`);
     expect(thumbLines(thumbs, pane.choice, null).join()).not.toContain("divides otherwise");
     const shown = thumbLegend(thumbs, pane.choice, null, PALETTES.light);
     const texts = shown.map((phrase) => (typeof phrase === "string" ? phrase : phrase.textContent));
@@ -208,27 +208,27 @@ describe("a coloured grid in words", () => {
       "0.00",
       "−0.50",
     ]);
-    const { thumbs } = coloured();
+    const { thumbs } = colored();
     const empty = { rank: null, overlap: null, distance: null, head: 0, query: null };
-    thumbs.colouring?.cells.set(0, [empty, empty]).set(2, [empty, empty]);
+    thumbs.coloring?.cells.set(0, [empty, empty]).set(2, [empty, empty]);
     expect(spoken(thumbs, thumbs.thumbs[0])).toContain("nothing to compare with ‖αf(x)‖");
     expect(describeThumbs(thumbs, null, null).sentence).toContain("there is nothing to compare");
-    thumbs.colouring?.cells.clear();
+    thumbs.coloring?.cells.clear();
     expect(spoken(thumbs, thumbs.thumbs[0])).toContain("being worked out");
   });
 
   test("says what to do where there is nothing to compare with", () => {
     const alone = contractPane({ ...PAIR, compare: null });
-    expect(uncoloured(alone)).toEqual([
-      "to colour by rank correlation, choose another measure to compare with",
+    expect(uncolored(alone)).toEqual([
+      "to color by rank correlation, choose another measure to compare with",
     ]);
-    expect(uncoloured(contractPane({ view: "grid" }))).toEqual([]);
+    expect(uncolored(contractPane({ view: "grid" }))).toEqual([]);
   });
 });
 
 describe("tiles", () => {
   test.each([false, true])("do not touch, and stay on the board; sorted: %s", (isSorted) => {
-    const { thumbs } = coloured();
+    const { thumbs } = colored();
     const board = boardFor(thumbs, { width: 600, ratio: 1, isSorted });
     const placed = thumbs.thumbs.map((_, at) => tileOf(board, at));
     for (const [at, tile] of placed.entries()) {
@@ -248,7 +248,7 @@ describe("tiles", () => {
   });
 });
 
-describe("the coloured grid", () => {
+describe("the colored grid", () => {
   function shown(changes: Partial<Choice> = {}) {
     const hand = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn(), tell: vi.fn() };
     const view = gridView(hand, scope.signal);
@@ -263,7 +263,7 @@ describe("the coloured grid", () => {
 
   test("keeps the model's order, with the number below each picture", () => {
     const { under, isHere, view } = shown();
-    const { thumbs } = coloured();
+    const { thumbs } = colored();
     expect(isHere).toBe(true);
     expect(under()).toEqual(thumbs.thumbs.map((thumb) => digits(cellAt(thumbs, thumb)?.rank)));
     expect(view.node.querySelector("[role=grid]")?.getAttribute("aria-label")).toContain(
@@ -271,20 +271,20 @@ describe("the coloured grid", () => {
     );
   });
 
-  test("can be sorted by what it is coloured by, and stays so for another colour", () => {
+  test("can be sorted by what it is colored by, and stays so for another color", () => {
     const { view, under, draw } = shown();
     const select = view.node.querySelector("select") as HTMLSelectElement;
     select.value = "weighted-norm";
     select.dispatchEvent(new Event("change"));
     const ranks = () => under().map((text) => Number(text?.split(" ")[1].replace("−", "-")));
     expect(ranks()).toEqual([...ranks()].sort((a, b) => a - b));
-    draw({ colour: "distance" });
+    draw({ color: "distance" });
     expect(ranks()).toEqual([...ranks()].sort((a, b) => b - a));
-    draw({ colour: "none" });
+    draw({ color: "none" });
     expect(select.value).toBe("weighted-norm");
   });
 
-  test("is ordered by no other measure than the one it is coloured by", () => {
+  test("is ordered by no other measure than the one it is colored by", () => {
     const { view } = shown({ compare: "attention" });
     const select = view.node.querySelector("select") as HTMLSelectElement;
     expect([...select.options].map(({ value }) => value)).toEqual(["", "attention"]);
@@ -300,7 +300,7 @@ describe("the coloured grid", () => {
 
   test("opens the token where the two differ most", () => {
     const { pictures, hand } = shown();
-    const { thumbs } = coloured();
+    const { thumbs } = colored();
     pictures()[3].click();
     const token = cellAt(thumbs, thumbs.thumbs[3])?.query;
     const wanted = { view: "flow", layer: 2, heads: [3], side: "query", token };
@@ -314,7 +314,7 @@ describe("the coloured grid", () => {
 
   test("opens the head that agrees least where a picture shows all of them", () => {
     const { pictures, hand } = shown({ measure: "attention", compare: "weight" });
-    const { thumbs } = coloured({ measure: "attention", compare: "weight" });
+    const { thumbs } = colored({ measure: "attention", compare: "weight" });
     pictures()[1].click();
     const { head, query } = cellAt(thumbs, thumbs.thumbs[1]) ?? { head: 0, query: null };
     expect(hand.choose).toHaveBeenCalledWith({
@@ -348,19 +348,19 @@ describe("the control", () => {
     const held = store({ ...PAIR, ...changes });
     const panel = controls(held, tiles(), scope.signal);
     panel.show(PALETTES.light);
-    const select = panel.node.querySelector<HTMLSelectElement>("[aria-label='colour by']");
+    const select = panel.node.querySelector<HTMLSelectElement>("[aria-label='color by']");
     if (!select) throw new Error("no control");
     return { held, select, hint: panel.node.querySelector<HTMLElement>(".nv-hint") };
   }
 
-  test("chooses the colours, and says what to do where nothing is compared", () => {
+  test("chooses the colors, and says what to do where nothing is compared", () => {
     const { held, select, hint } = control({ compare: null });
     expect(select.value).toBe("rank");
     expect(hint?.hidden).toBe(false);
     expect(hint?.textContent).toContain("choose a measure to compare with");
     select.value = "distance";
     select.dispatchEvent(new Event("change"));
-    expect(held.choice.value.colour).toBe("distance");
+    expect(held.choice.value.color).toBe("distance");
     expect(control({}).hint?.hidden).toBe(true);
   });
 

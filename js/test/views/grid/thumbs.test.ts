@@ -200,7 +200,7 @@ describe("the board", () => {
 });
 
 describe("the pixels", () => {
-  const colour = heat(PALETTES.light);
+  const color = heat(PALETTES.light);
   const size = { width: 10, height: 10 };
   const at = (pixels: Uint8ClampedArray, x: number, y: number) => [
     ...pixels.slice((y * 10 + x) * 4, (y * 10 + x) * 4 + 4),
@@ -208,19 +208,19 @@ describe("the pixels", () => {
 
   test("are each cell's part of the largest", () => {
     const thumbs = small({ normalize: "query" });
-    const pixels = pixelsOf(thumbs.thumbs[0], thumbs, size, colour);
-    expect(at(pixels, 0, 9)).toEqual([...colour(1), 255]);
-    expect(at(pixels, 1, 0)).toEqual([...colour(1), 255]);
-    const sixth = colour(Math.fround(0.1) / Math.fround(0.6));
+    const pixels = pixelsOf(thumbs.thumbs[0], thumbs, size, color);
+    expect(at(pixels, 0, 9)).toEqual([...color(1), 255]);
+    expect(at(pixels, 1, 0)).toEqual([...color(1), 255]);
+    const sixth = color(Math.fround(0.1) / Math.fround(0.6));
     expect(at(pixels, 2, 0)).toEqual([...sixth, 255]);
     expect(at(pixels, 9, 9)).toEqual([...sixth, 255]);
   });
 
   test("are empty below the threshold", () => {
     const thumbs = small({ threshold: 0.2 });
-    const pixels = pixelsOf(thumbs.thumbs[0], thumbs, size, colour);
-    expect(at(pixels, 2, 0)).toEqual([...colour(0), 255]);
-    expect(at(pixels, 0, 0)).toEqual([...colour(1), 255]);
+    const pixels = pixelsOf(thumbs.thumbs[0], thumbs, size, color);
+    expect(at(pixels, 2, 0)).toEqual([...color(0), 255]);
+    expect(at(pixels, 0, 0)).toEqual([...color(1), 255]);
   });
 
   test("outside a band cover all but the band", () => {
@@ -315,11 +315,11 @@ describe("in words the small pictures", () => {
     expect(lines).toContain("each cell: the largest of up to 5 × 5 numbers");
     expect(lines).toContain("in pieces, not in words");
     expect(lines).toContain("special tokens are kept here");
-    expect(lines).toContain("nothing below 25% of full colour is drawn");
+    expect(lines).toContain("nothing below 25% of full color is drawn");
     expect(lines).toContain("brought out: the run of ‘k0’ (‘k0’ … ‘k3’)");
   });
 
-  test("have the ramp of colours beside the scaling", () => {
+  test("have the ramp of colors beside the scaling", () => {
     const ramp = thumbLegend(small(), smallPane().choice, null, PALETTES.dark)[1] as HTMLElement;
     expect(ramp.querySelector(".nv-heat")).not.toBeNull();
     expect(ramp.textContent).toContain("from 0 to the largest");

@@ -23,26 +23,26 @@ describe("a chart as curves", () => {
 
   test("has one hue and one mark for each group, and dashes for the other of two", () => {
     const [one, two, three, four, chance] = curves;
-    expect(one.kind.colour).toBe(two.kind.colour);
+    expect(one.kind.color).toBe(two.kind.color);
     expect(one.kind.shape).toBe(two.kind.shape);
-    expect(three.kind.colour).toBe(four.kind.colour);
-    expect(three.kind.colour).not.toBe(one.kind.colour);
+    expect(three.kind.color).toBe(four.kind.color);
+    expect(three.kind.color).not.toBe(one.kind.color);
     expect(three.kind.shape).not.toBe(one.kind.shape);
     expect(curves.map(({ isOther }) => isOther)).toEqual([false, true, false, true, false]);
     expect(chance.isFaint).toBe(true);
-    expect([one.kind.colour, three.kind.colour]).not.toContain(chance.kind.colour);
+    expect([one.kind.color, three.kind.color]).not.toContain(chance.kind.color);
   });
 
   test("gives a curve without a group a hue of its own", () => {
     const alone = { ...chart, series: chart.series.map((one) => ({ ...one, group: "" })) };
-    const colours = chartCurves(alone, PALETTES.light).curves.map(({ kind }) => kind.colour);
-    expect(new Set(colours).size).toBe(5);
+    const colors = chartCurves(alone, PALETTES.light).curves.map(({ kind }) => kind.color);
+    expect(new Set(colors).size).toBe(5);
   });
 
   test("can be seen on both papers", () => {
     for (const palette of Object.values(PALETTES)) {
       for (const { kind } of chartCurves(chart, palette).curves) {
-        expect(contrast(kind.colour, palette.paper)).toBeGreaterThan(4);
+        expect(contrast(kind.color, palette.paper)).toBeGreaterThan(4);
       }
     }
   });
@@ -100,7 +100,7 @@ describe("the panel of a chart in the profile", () => {
     expect(draw([chart])).toHaveLength(1);
   });
 
-  test("has names, bands, dashes, and a grey line without marks", () => {
+  test("has names, bands, dashes, and a gray line without marks", () => {
     const [panel] = shown([chart]).panels;
     const all = (which: string) => [...panel.querySelectorAll(which)];
     expect(all(".nv-name text").map((text) => text.textContent)).toEqual(

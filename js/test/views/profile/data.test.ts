@@ -36,13 +36,13 @@ const say = (changes: Partial<Choice> = {}, token: number | null = null, layer =
 describe("the kinds of token", () => {
   const ids = ["other", "[SEP]", "visual", "[CLS]", "punctuation", "special"];
 
-  test("have colours that can be seen and shapes that differ", () => {
+  test("have colors that can be seen and shapes that differ", () => {
     for (const palette of Object.values(PALETTES)) {
       const kinds = kindsOf(ids, palette);
       expect(new Set(kinds.map(({ shape }) => shape)).size).toBe(ids.length);
-      expect(new Set(kinds.map(({ colour }) => colour)).size).toBe(ids.length);
-      for (const { colour } of kinds) {
-        expect(contrast(colour, palette.paper)).toBeGreaterThan(4);
+      expect(new Set(kinds.map(({ color }) => color)).size).toBe(ids.length);
+      for (const { color } of kinds) {
+        expect(contrast(color, palette.paper)).toBeGreaterThan(4);
       }
     }
   });

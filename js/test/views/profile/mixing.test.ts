@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { headColour, PALETTES, percent } from "../../../src/draw/colors";
+import { headColor, PALETTES, percent } from "../../../src/draw/colors";
 import { panesOf } from "../../../src/state/pane";
 import { Tiles } from "../../../src/state/tiles";
 import { profileOf } from "../../../src/views/profile/data";
@@ -63,7 +63,7 @@ describe("the mixing ratio", () => {
   test("brings out the rung that is chosen, and no other", () => {
     const chosen = mixing({ measure: "layer" }).curves.filter(({ isChosen }) => isChosen);
     expect(chosen.map(({ kind }) => kind.id)).toEqual(["feed-forward-residual"]);
-    expect(chosen[0].kind.colour).toBe(headColour(null, PALETTES.light));
+    expect(chosen[0].kind.color).toBe(headColor(null, PALETTES.light));
     expect(mixing({ measure: "weight" }).curves.some(({ isChosen }) => isChosen)).toBe(false);
   });
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Pane } from "../../../src/state/pane";
-import { cellLegend, cellLine, fullColour } from "../../../src/views/matrix/words";
+import { cellLegend, cellLine, fullColor } from "../../../src/views/matrix/words";
 import { type Cells, cellsOf, depths, extremes, pooled } from "../../../src/views/shared/cells";
 import { deep, type Extras } from "../../support/deep";
 import { contractPane, labels, pane } from "../../support/fixtures";
@@ -43,22 +43,22 @@ describe("the cells", () => {
   test("are as deep as they are large beside the largest of the layer", () => {
     const found = scaled({ normalize: "layer" });
     expect([...depths(found)]).toEqual([0.1875, 0.3125, BLANK, 1]);
-    expect(fullColour(found)).toBe("4.00 (the largest cell of this layer)");
+    expect(fullColor(found)).toBe("4.00 (the largest cell of this layer)");
   });
 
   test("are divided by the whole of their row when scaled per query", () => {
     const found = scaled({ normalize: "query" });
     expect([...depths(found)]).toEqual([0.375, 0.625, BLANK, 1]);
-    expect(fullColour(found)).toBe("100% (the largest share; each row divided by its own whole)");
+    expect(fullColor(found)).toBe("100% (the largest share; each row divided by its own whole)");
   });
 
   test("are measured by the largest cell of any layer when scaled absolutely", () => {
     const twice = HEADS.map((head) => head.map((row) => row.map((value) => value * 2)));
     const found = scaled({ normalize: "absolute", layer: 0 }, [HEADS, twice]);
-    expect(fullColour(found)).toBe("8.00 (the largest cell of any layer)");
+    expect(fullColor(found)).toBe("8.00 (the largest cell of any layer)");
     expect([...depths(found)]).toEqual([0.09375, 0.15625, BLANK, 0.5]);
     const one = scaled({ normalize: "absolute", layer: 0, heads: [0] }, [HEADS, twice]);
-    expect(fullColour(one)).toBe("2.00 (the largest cell of any layer)");
+    expect(fullColor(one)).toBe("2.00 (the largest cell of any layer)");
   });
 
   test("are measured by a bound, and say so, where the small pictures are smaller", () => {
@@ -67,7 +67,7 @@ describe("the cells", () => {
       values: Float32Array.from([1, 3]),
       about: { rows: 1, columns: 1, peaks: [[1, 3]] },
     });
-    expect(fullColour(cells(given))).toBe("4.00 (no cell of any layer is larger)");
+    expect(fullColor(cells(given))).toBe("4.00 (no cell of any layer is larger)");
   });
 
   test("wait for the small pictures when they need them", () => {
@@ -88,7 +88,7 @@ describe("the cells", () => {
     const found = cells(contractPane({ measure: "value-norm", normalize: "query" }));
     expect(found.down.labels).toEqual(["head 1", "head 3"]);
     expect(found.across.labels).toEqual(["le", "chat", "</s>"]);
-    expect(fullColour(found)).toBe("1.50 (the largest cell of this layer)");
+    expect(fullColor(found)).toBe("1.50 (the largest cell of this layer)");
     const legend = cellLegend(found, EACH).join("; ");
     expect(legend).toContain("one row for each head");
     expect(legend).toContain("scaled per layer, for it has no query");

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { at, everywhere, linksOf, traceBack } from "../../../src/math/trace";
 import {
-  centre,
+  center,
   type Lanes,
   postsBetween,
   ribbonsIn,
@@ -36,10 +36,10 @@ test("every place of the field is a token of a column", () => {
 });
 
 test("a band stays in the picture", () => {
-  expect(centre(0, 30, lanes(3))).toBe(15);
-  expect(centre(1, 30, lanes(3))).toBe(30);
-  expect(centre(2, 30, lanes(3))).toBe(45);
-  expect(centre(0, 90, lanes(3))).toBe(30);
+  expect(center(0, 30, lanes(3))).toBe(15);
+  expect(center(1, 30, lanes(3))).toBe(30);
+  expect(center(2, 30, lanes(3))).toBe(45);
+  expect(center(0, 90, lanes(3))).toBe(30);
 });
 
 describe("ribbons", () => {
@@ -61,7 +61,7 @@ describe("ribbons", () => {
             ] as const) {
               const band = masses[token] * width;
               const reach = (band - ribbon.width) / 2 + 1e-4;
-              expect(Math.abs(y - centre(token, band, room))).toBeLessThanOrEqual(reach);
+              expect(Math.abs(y - center(token, band, room))).toBeLessThanOrEqual(reach);
             }
           }
         });

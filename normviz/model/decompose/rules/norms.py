@@ -20,11 +20,11 @@ def layer_norm(  # noqa: PLR0917 - as torch takes them
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Record:
-    """Each part is centred by its own mean; all share the deviation of the total."""
+    """Each part is centered by its own mean; all share the deviation of the total."""
     if len(shape) != 1:
-        raise Unruly("it normalises over several axes")
+        raise Unruly("it normalizes over several axes")
     deviation = (at_least_single(x.total).var(dim=-1, keepdim=True, correction=0) + eps).sqrt()
-    return _normed(total, x, deviation, weight, bias, centred=True)
+    return _normed(total, x, deviation, weight, bias, centered=True)
 
 
 @rule("rms_norm")
@@ -33,10 +33,10 @@ def rms_norm(
 ) -> Record:
     """Each part is divided by the size of the total."""
     if len(shape) != 1:
-        raise Unruly("it normalises over several axes")
+        raise Unruly("it normalizes over several axes")
     small = torch.finfo(x.total.dtype).eps if eps is None else eps
     size = (at_least_single(x.total).square().mean(dim=-1, keepdim=True) + small).sqrt()
-    return _normed(total, x, size, weight, None, centred=False)
+    return _normed(total, x, size, weight, None, centered=False)
 
 
 def _normed(
@@ -46,13 +46,13 @@ def _normed(
     weight: Tensor | None,
     bias: Tensor | None,
     *,
-    centred: bool,
+    centered: bool,
 ) -> Record:
     gain = 1.0 if weight is None else at_least_single(weight)
 
     def vectors(part: Tensor) -> Tensor:
         # The difference is fresh memory, and may be scaled where it lies.
-        return (part - part.mean(dim=-1, keepdim=True)).mul_(gain) if centred else part * gain
+        return (part - part.mean(dim=-1, keepdim=True)).mul_(gain) if centered else part * gain
 
     def mixed(given: Mixed) -> Mixed | None:
         return given.mapped(vectors).scaled(1 / size.reshape(-1)) if x.flat else None

@@ -166,7 +166,7 @@ class _Work:
         found = Attributed()
         for name, lengths in self.lengths[number, place].items():
             numbers, error = lengths.raw(), lengths.error()
-            if self.slope.rows == "normalised":
+            if self.slope.rows == "normalized":
                 numbers, error = in_rows(numbers, error)
             found.numbers[name] = numbers[None]
             found.directions[name] = (lengths.directions.count, lengths.directions.width)

@@ -46,7 +46,7 @@ def sound(recorded: Recorded, origin: Origin, most: int, matrices: int, last: in
 
     At most so many changes go at once, and the matrices of folded layers take so many bytes.
     """
-    _refuse_quantised(recorded.model)
+    _refuse_quantized(recorded.model)
     try:
         return _checked(recorded, origin, most, matrices, last)
     except (RuntimeError, NotImplementedError) as error:
@@ -103,13 +103,13 @@ def _taken_back(
             yield float(missed.abs() / size.clamp(min=torch.finfo(size.dtype).tiny))
 
 
-def _refuse_quantised(model: nn.Module) -> None:
-    """A quantised weight is rounded to, and rounding has no slope that means anything."""
+def _refuse_quantized(model: nn.Module) -> None:
+    """A quantized weight is rounded to, and rounding has no slope that means anything."""
     for name, module in model.named_modules():
         packed = any(not one.is_floating_point() for one in module.parameters(recurse=False))
         if packed or ".quantized" in type(module).__module__:
             raise UnsupportedModel(
-                f"{name} ({type(module).__name__}) is quantised.",
+                f"{name} ({type(module).__name__}) is quantized.",
                 "Attribution by gradients needs weights in floating point: rounding has no slope.",
-                "Load the model without quantisation for these measures.",
+                "Load the model without quantization for these measures.",
             )

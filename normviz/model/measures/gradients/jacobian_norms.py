@@ -13,7 +13,7 @@ from normviz.model.measures.gradients.chain import Origin
 from normviz.model.types import at_least_single, shares
 
 Norm = Literal["frobenius", "spectral"]
-Rows = Literal["normalised", "raw"]
+Rows = Literal["normalized", "raw"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Slope:
 
     norm: Norm = "frobenius"
     origin: Origin = "after-norm"
-    rows: Rows = "normalised"
+    rows: Rows = "normalized"
     samples: int | None = None
     """How many random directions are tried for each token; None for every coordinate."""
     seed: int = 0
