@@ -28,7 +28,7 @@ from normviz.corpus.profile import Profile
 from normviz.corpus.sources import items_of
 from normviz.corpus.worker import batches
 from normviz.model import inputs as room
-from normviz.model.loading import resolve
+from normviz.model.loading import load_model
 
 LONGEST = 128
 SIZE = 16
@@ -69,7 +69,7 @@ def frequency(
 
 def finding(texts: list[tuple[str, str]], ranks: Mapping[int, int] | None) -> dict[str, Any]:
     """The trained BERT, as in the paper."""
-    loaded = resolve("demo")
+    loaded = load_model("demo")
     found = normviz.profile(texts, "demo", longest=LONGEST)
     print(found)
     return {
@@ -123,7 +123,7 @@ def figure(found: Mapping[str, Any], place: Path) -> None:
 
 def plain(texts: list[tuple[str, str]]) -> None:
     """The model's own pass over the same batches."""
-    loaded = resolve("demo")
+    loaded = load_model("demo")
     for batch in batches(items_of(texts), SIZE):
         prepared = room.from_texts(
             loaded.model, loaded.tokenizer, [item.text for item in batch],
@@ -137,14 +137,14 @@ def plain(texts: list[tuple[str, str]]) -> None:
 def made(count: int) -> list[tuple[str, str]]:
     """Segments of random words, as long as the paper's: how fast they go does not hang on sense."""
     chance = random.Random(0)  # noqa: S311 (no secret)
-    words = sorted(filter(str.isalpha, resolve("demo").tokenizer.get_vocab()))
+    words = sorted(filter(str.isalpha, load_model("demo").tokenizer.get_vocab()))
     paragraph = lambda: " ".join(chance.choices(words, k=chance.randint(40, 80)))  # noqa: E731
     return [(paragraph(), paragraph()) for _ in range(count)]
 
 
 def speed(texts: list[tuple[str, str]], rounds: int) -> dict[str, Any]:
     """Segments per second of the plain pass, of a profile, and of one in two processes."""
-    loaded = resolve("demo")
+    loaded = load_model("demo")
     given = {"model": loaded.model, "tokenizer": loaded.tokenizer, "longest": LONGEST}
     runs: dict[str, Callable[[], Any]] = {
         "plain": lambda: plain(texts),
@@ -170,7 +170,7 @@ def in_two(texts: list[tuple[str, str]]) -> float:
     for count in (1, 2):
         spawn = get_context("spawn")
         with ProcessPoolExecutor(count, spawn, torch.set_num_threads, (1,)) as pool:
-            list(pool.map(resolve, ["demo"] * count))
+            list(pool.map(load_model, ["demo"] * count))
             start = time.perf_counter()
             normviz.profile(texts, "demo", longest=LONGEST, heads=False, executor=pool)
             took.append(time.perf_counter() - start)

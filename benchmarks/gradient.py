@@ -24,7 +24,7 @@ from timing import RESULTS, keep, machine
 from transformers import LlamaConfig, LlamaModel, PreTrainedModel
 
 import normviz
-from normviz.model.loading import resolve
+from normviz.model.loading import load_model
 
 NAME = "hidden-attribution"
 GOALS = {"times faster than one backward pass for each coordinate": 5.0}
@@ -33,7 +33,7 @@ TEXT = "The keys to the old cabinet in the kitchen are on the table, said Mary t
 
 def inputs_of(tokens: int) -> tuple[PreTrainedModel, dict[str, Any]]:
     """The trained demo model, and a text of so many tokens."""
-    loaded = resolve("demo")
+    loaded = load_model("demo")
     text = TEXT * (1 + tokens // 15)
     cut = loaded.tokenizer(text, truncation=True, max_length=tokens, return_tensors="pt")
     return loaded.model, dict(cut)
@@ -87,7 +87,7 @@ def sketched(
         flow = attribution(model, inputs, samples=count)
         seconds = time.perf_counter() - start
         error = (flow[NAME] - exact[NAME]).astype(np.float64)
-        stated = flow.stream().reading("error", NAME).astype(np.float64)
+        stated = flow.stream().statistic("error", NAME).astype(np.float64)
         size = np.sqrt((exact[NAME].astype(np.float64) ** 2).mean())
         rows[str(count)] = {
             "true error": round(float(np.sqrt((error**2).mean()) / size), 5),

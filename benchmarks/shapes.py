@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, LlamaConfig, LlamaModel
 
-from normviz.model.loading import resolve
+from normviz.model.loading import load_model
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def llama() -> LlamaModel:
 
 def minilm() -> nn.Module:
     """The trained model behind `demo`, attending as the others do."""
-    model = resolve("demo").model
+    model = load_model("demo").model
     model.set_attn_implementation("eager")  # others keep no weights, and would be another pass
     return model
 

@@ -79,9 +79,9 @@ def __getattr__(name: str) -> Any:
     if name != "studies" and name not in _MODEL_WING:
         message = f"module 'normviz' has no attribute {name!r}"
         raise AttributeError(message)
-    from normviz.system.optional import needed
+    from normviz.system.optional import require_packages
 
-    with needed("torch", "transformers", extra="models"):
+    with require_packages("torch", "transformers", extra="models"):
         if name == "studies":
             return import_module("normviz.studies")
         return getattr(import_module(_MODEL_WING[name]), name)

@@ -4,15 +4,15 @@
 class NormvizError(Exception):
     """The base of every error normviz raises on purpose."""
 
-    def __init__(self, found: str, wanted: str, do: str) -> None:
+    def __init__(self, found: str, expected: str, do: str) -> None:
         self.found = found
-        self.wanted = wanted
+        self.expected = expected
         self.do = do
-        super().__init__(found, wanted, do)
+        super().__init__(found, expected, do)
 
     def __str__(self) -> str:
         """The three sentences in a row."""
-        return f"{self.found} {self.wanted} {self.do}"
+        return f"{self.found} {self.expected} {self.do}"
 
 
 class UnsupportedModel(NormvizError):
@@ -41,6 +41,10 @@ class NotFinite(NormvizError, ArithmeticError):
 
 class UnknownName(NormvizError, ValueError):
     """A measure, stream, layer or head that the flow or the model does not have."""
+
+
+class UnknownKeyword(UnknownName, TypeError):
+    """A keyword that the function does not have; a `TypeError`, as Python itself would raise."""
 
 
 class BadArrays(NormvizError, ValueError):

@@ -15,18 +15,18 @@ transformers.logging.disable_progress_bar()
 @pytest.fixture(scope="session")
 def demo():
     """The trained BERT and its tokenizer, through the door users take."""
-    from normviz.model.loading import resolve
+    from normviz.model.loading import load_model
 
-    loaded = resolve("demo")
+    loaded = load_model("demo")
     return loaded.model, loaded.tokenizer
 
 
 @pytest.fixture(scope="session")
 def smollm2():
     """The trained Llama with grouped heads, and its tokenizer."""
-    from normviz.model.loading import resolve
+    from normviz.model.loading import load_model
 
-    loaded = resolve("demo-decoder")
+    loaded = load_model("demo-decoder")
     return loaded.model, loaded.tokenizer
 
 

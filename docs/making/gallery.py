@@ -85,7 +85,7 @@ EXHIBITS = (
         "The same layer through attention, residual, norm and feed-forward block: move the slider "
         "and watch what the pinned token is made of.",
         "ladder",
-        {"measure": "layer", "layer": 2, "token": 10},
+        {"measure": "layer-output", "layer": 2, "token": 10},
     ),
     Exhibit(
         "alignment",

@@ -9,13 +9,13 @@ from jaxtyping import Float, Int
 
 from normviz.alignment.formats import written
 from normviz.alignment.words import Words, numbered, recounted, spelled
-from normviz.core.catalog import MEASURES, one_of
+from normviz.core.catalog import MEASURES, require_known
 from normviz.core.flow import Flow
 from normviz.core.gold import Link, swapped
 from normviz.core.stream import Stream
 from normviz.core.tokens import Tokens
 from normviz.errors import BadInput, UnknownName
-from normviz.system.optional import needed
+from normviz.system.optional import require_packages
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +98,7 @@ class Alignment:
 
     def to_dataframe(self) -> "pd.DataFrame":
         """One row for each pair of words: its share, and whether it is linked."""
-        with needed("pandas", extra="tables"):
+        with require_packages("pandas", extra="tables"):
             import pandas as pd
 
         return pd.DataFrame(
@@ -180,7 +180,7 @@ def align(
 
 def grouped(stream: Stream, setting: str) -> Grouping:
     """The words on both sides of a cross-attention, and the rows that belong to each."""
-    one_of(setting, SETTINGS, "setting")
+    require_known(setting, SETTINGS, "setting")
     keys, queries = stream.keys, stream.queries
     into = _membership(queries, others=False)
     if setting == "output":
@@ -219,7 +219,7 @@ def _membership(tokens: Tokens, *, others: bool) -> Float[np.ndarray, "token wor
 
 def _values(stream: Stream, measure: str, layer: int, heads: Any) -> Float[np.ndarray, "query key"]:
     """A measure between queries and keys in one layer, heads put together."""
-    one_of(measure, stream.measures, "measure")
+    require_known(measure, stream.measures, "measure")
     if "query" not in MEASURES[measure].axes:
         raise UnknownName(
             f"{measure!r} says nothing of pairs of tokens.",

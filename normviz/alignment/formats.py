@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from normviz.core.catalog import one_of
+from normviz.core.catalog import require_known
 from normviz.core.gold import Gold, Link, linked
 from normviz.errors import BadInput
-from normviz.system.files import atomically
+from normviz.system.files import atomic_file
 
 FORMATS = {"pharaoh": 0, "talp": 1, "naacl": 1}
 """Where each format begins to count."""
@@ -69,7 +69,7 @@ def told(found: Counted) -> list[Gold]:
 def counted(source: Any, form: str | None = None) -> Counted:
     """The links of a file or of lines, as they are counted there."""
     if form is not None:
-        one_of(form, FORMATS, "format")
+        require_known(form, FORMATS, "format")
     name, lines = _lines(source)
     if form == "naacl" or (form is None and any(_NAACL.fullmatch(line.strip()) for line in lines)):
         return _naacl(lines, name)
@@ -159,7 +159,7 @@ def written(links: Iterable[Any], form: str = "pharaoh") -> list[str]:
     form
         `"pharaoh"`, `"talp"` or `"naacl"`. Pharaoh knows no possible links: they are left out.
     """
-    one_of(form, FORMATS, "format")
+    require_known(form, FORMATS, "format")
     lines = []
     for number, gold in enumerate(map(as_gold, links), 1):
         base = FORMATS[form]
@@ -176,7 +176,7 @@ def written(links: Iterable[Any], form: str = "pharaoh") -> list[str]:
 
 def write(links: Iterable[Any], path: str | Path, form: str = "pharaoh") -> Path:
     """Write links to a file, whole or not at all, and give its path."""
-    with atomically(Path(path)) as unfinished:
+    with atomic_file(Path(path)) as unfinished:
         unfinished.write_text("\n".join([*written(links, form), ""]), encoding="utf-8")
     return Path(path)
 

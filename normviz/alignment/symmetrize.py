@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from normviz.alignment.formats import as_gold
-from normviz.core.catalog import one_of
+from normviz.core.catalog import require_known
 from normviz.core.gold import Link
 from normviz.errors import BadInput
 
@@ -25,7 +25,7 @@ def symmetrize(forward: Any, backward: Any, method: str = "grow-diag-final-and")
         `"grow-diag-final-and"`: from the intersection to its neighbors in the union, as long as
         they bring in a word that has no link; then links between two words that both have none.
     """
-    one_of(method, METHODS, "method")
+    require_known(method, METHODS, "method")
     sizes = [(len(a.source), len(a.target)) for a in (forward, backward) if hasattr(a, "source")]
     if len(set(sizes)) > 1:
         raise BadInput(

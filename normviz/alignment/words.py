@@ -36,7 +36,7 @@ def numbered(tokens: Tokens) -> tuple[int | None, ...]:
 
 def spelled(tokens: Tokens) -> tuple[str, ...]:
     """The words that are not special, in order."""
-    words = {n: tokens.spellings[w] for n, w in zip(numbered(tokens), tokens.words, strict=True)}
+    words = {n: tokens.word_texts[w] for n, w in zip(numbered(tokens), tokens.words, strict=True)}
     return tuple(words[n] for n in sorted(n for n in words if n is not None))
 
 
@@ -107,5 +107,5 @@ def _renumbered(tokens: Tokens, place: Sequence[int | None], words: Sequence[str
             kind if not out or kind != "other" else "special"
             for kind, out in zip(tokens.categories, special, strict=True)
         ),
-        spellings=tuple(spellings),
+        word_texts=tuple(spellings),
     )

@@ -13,7 +13,7 @@ from normviz.alignment.scores import pairs_of
 from normviz.cli.profile import at_least_one
 from normviz.corpus.sums import Failure
 from normviz.errors import BadInput
-from normviz.system.files import atomically, by_ending
+from normviz.system.files import atomic_file, by_suffix
 
 EXAMPLES = """examples:
   normviz align --model ./es-en --source test.es --target test.en --gold test.gold -o report.html
@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Align what is in the files; 1 when some of the pairs could not be aligned."""
-    write_to = by_ending(chosen.output, WRITERS)  # before the model is loaded, not after
+    write_to = by_suffix(chosen.output, WRITERS)  # before the model is loaded, not after
     failures = write_to(_sentences(chosen), chosen)
     return 1 if failures else 0
 
@@ -116,7 +116,7 @@ def _page(found: Any, path: Path) -> None:
 
 
 def _table(found: Any, path: Path) -> None:
-    with atomically(path) as unfinished:
+    with atomic_file(path) as unfinished:
         found.to_dataframe().to_csv(unfinished, index=False)
 
 

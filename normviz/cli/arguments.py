@@ -9,7 +9,7 @@ from normviz.alignment.align import SETTINGS
 from normviz.cli import align as aligning
 from normviz.cli import profile as shell
 from normviz.errors import NormvizError
-from normviz.view.bounds import bounded
+from normviz.view.bounds import checked_size
 from normviz.view.encoding import PRECISIONS
 from normviz.view.state import COLORS, SCALES, SPECIALS, THEMES, VIEWS
 
@@ -141,7 +141,7 @@ def _sized(name: str) -> Callable[[str], float]:
         except ValueError:
             number = text
         try:
-            return bounded(name, number)
+            return checked_size(name, number)
         except NormvizError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 

@@ -18,7 +18,7 @@ from normviz.core.flow import Flow
 from normviz.derived.headline import DEMO_PAIR, DEMO_TEXT, headline, shares
 from normviz.errors import NormvizError, UnknownName
 from normviz.io import flow_file as storage
-from normviz.system.files import by_ending
+from normviz.system.files import by_suffix
 from normviz.view.state import CHOICES
 
 
@@ -121,7 +121,7 @@ def _finish(flow: Flow, chosen: argparse.Namespace) -> int:
 
 def _writer(chosen: argparse.Namespace) -> Writer:
     """What writes the output, if all that was asked for can be written to such a file."""
-    writer = by_ending(chosen.output, WRITERS)
+    writer = by_suffix(chosen.output, WRITERS)
     for name, option in SHELL.items():
         if getattr(chosen, name) is not None and name not in writer.options:
             kinds = " or ".join(kind for kind, made in WRITERS.items() if name in made.options)
@@ -147,7 +147,7 @@ def _check(chosen: argparse.Namespace) -> int:
 
 
 def _demo(chosen: argparse.Namespace) -> int:
-    writer = by_ending(chosen.output, WRITERS)
+    writer = by_suffix(chosen.output, WRITERS)
     flow = normviz.analyze("demo", text=DEMO_TEXT, pair=DEMO_PAIR)
     path = writer.write(flow, chosen.output, measure="weighted-norm", layer=2).resolve()
     if chosen.json:

@@ -14,8 +14,8 @@ import normviz
 from normviz.core.catalog import DEFAULT
 from normviz.corpus.profile import Profile
 from normviz.corpus.sources import neighbors
-from normviz.system.files import atomically, by_ending
-from normviz.system.optional import needed
+from normviz.system.files import atomic_file, by_suffix
+from normviz.system.optional import require_packages
 
 EXAMPLES = """examples:
   normviz profile corpus.txt --longest 512                 a page, profile.html
@@ -61,7 +61,7 @@ def at_least_one(text: str) -> int:
 
 def run(chosen: argparse.Namespace) -> int:
     """Profile what is in the files; 1 when some of the texts could not be measured."""
-    write = by_ending(chosen.output, WRITERS)  # before the model is loaded, not after
+    write = by_suffix(chosen.output, WRITERS)  # before the model is loaded, not after
     measures = "all" if chosen.measures == ["all"] else chosen.measures or DEFAULT
     texts = neighbors(chosen.files, chosen.column) if chosen.pairs else iter(chosen.files)
     with _workers(chosen.workers) as executor:
@@ -107,13 +107,13 @@ def _archive(found: Profile, path: Path) -> None:
 
 def _table(found: Profile, path: Path) -> None:
     """Shares, masses and means below each other, told apart by a column."""
-    with needed("pandas", extra="tables"):
+    with require_packages("pandas", extra="tables"):
         import pandas as pd
 
     tables = {name: found.to_dataframe(name) for name in ("share", "mass", "mean")}
     stacked = pd.concat([one.assign(table=name) for name, one in tables.items() if len(one)])
     stacked["head"] = stacked["head"].astype("Int64")  # whole, or empty for the mean of all
-    with atomically(path) as unfinished:
+    with atomic_file(path) as unfinished:
         stacked.to_csv(unfinished, index=False)
 
 

@@ -15,7 +15,7 @@ AXES: tuple[Axis, ...] = get_args(Axis)
 StreamName = Literal["encoder", "decoder", "cross"]
 STREAMS: tuple[StreamName, ...] = get_args(StreamName)
 
-SIDES: dict[StreamName, tuple[str, str]] = {
+COMPONENTS: dict[StreamName, tuple[str, str]] = {
     "encoder": ("encoder", "encoder"),
     "decoder": ("decoder", "decoder"),
     "cross": ("decoder", "encoder"),

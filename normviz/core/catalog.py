@@ -1,12 +1,58 @@
-"""Every measure by name: what it is called, which axes it has, and where it comes from."""
+"""Every measure by name, with all that is known of it: the one source for Python and the view."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import index
-from typing import Any
+from typing import Any, Literal
 
 from normviz.core.axes import Axis
 from normviz.errors import UnknownName
+
+Family = Literal[
+    "attention",
+    "ladder",
+    "effective",
+    "contribution",
+    "attribution",
+    "value-zeroing",
+    "decomposition",
+    "rollout",
+    "max-flow",
+]
+"""How a measure is worked out."""
+
+MeasureId = Literal[
+    "weight",
+    "value-norm",
+    "weighted-norm",
+    "attention",
+    "attention-residual",
+    "attention-block",
+    "feed-forward",
+    "feed-forward-residual",
+    "layer-output",
+    "effective-weight",
+    "globenc",
+    "alti",
+    "hidden-attribution",
+    "head-attribution",
+    "head-attribution-local",
+    "value-zeroing",
+    "value-zeroing-output",
+    "decomposition",
+    "rollout:weight",
+    "rollout:weighted-norm",
+    "rollout:attention",
+    "rollout:attention-residual",
+    "rollout:attention-block",
+    "rollout:feed-forward",
+    "rollout:feed-forward-residual",
+    "rollout:layer-output",
+    "rollout:globenc",
+    "rollout:alti",
+    "attention-flow",
+]
+"""The ids of the catalog, for editors and type checkers."""
 
 
 @dataclass(frozen=True)
@@ -18,12 +64,25 @@ class Measure:
     axes: tuple[Axis, ...]
     source: str
     meaning: str
+    family: Family
     signed: bool = False
     """Whether its numbers may be negative: views then show sizes, and signs in two hues."""
+    base: str | None = None
+    """The measure it is made of after the model has run; None where the model is run for it."""
+    reaches: Literal["layer", "input"] = "layer"
+    """Whether its keys are the tokens that enter the layer, or those that enter the model."""
+    has_residual: bool = False
+    """Whether it includes what the residual connection carries past attention or feed-forward."""
+    over_heads: Literal["mean", "sum"] | None = None
+    """How its heads are combined into one number; None where it has no heads."""
+    on_request: bool = False
+    """Whether it must be named: `"all"` leaves it out, because it takes minutes."""
+    coincides_with: str | None = None
+    """The measure it equals in models where no norm stands between the two."""
 
 
 @dataclass(frozen=True)
-class Reading:
+class Statistic:
     """What else is known of some measures, besides their own numbers."""
 
     axes: tuple[Axis, ...]
@@ -32,191 +91,269 @@ class Reading:
     """The measures it may be asked for; none, where it comes by itself."""
 
 
-def _rung(name: str, label: str, source: str, meaning: str) -> Measure:
-    """A measure of whole vectors, all heads together."""
-    return Measure(name, label, ("layer", "query", "key"), source, meaning)
-
-
+_PAIRS: tuple[Axis, ...] = ("layer", "query", "key")
+_HEADS: tuple[Axis, ...] = ("layer", "head", "query", "key")
 _ALL = (
     Measure(
         "weight",
         "α",
-        ("layer", "head", "query", "key"),
+        _HEADS,
         "attention",
         "how much of the query's attention each key gets",
+        "attention",
+        over_heads="mean",
     ),
     Measure(
         "value-norm",
         "‖f(x)‖",
         ("layer", "head", "key"),
         "Kobayashi et al. 2020",
-        "the length of the vector each key has to give",
+        "the norm of the transformed value vector of each key",
+        "attention",
+        over_heads="sum",
     ),
     Measure(
         "weighted-norm",
         "‖αf(x)‖",
-        ("layer", "head", "query", "key"),
+        _HEADS,
         "Kobayashi et al. 2020",
-        "the length of the vector each key really gives",
+        "the norm of the weighted vector that each key contributes",
+        "attention",
+        over_heads="sum",
     ),
     Measure(
         "attention",
         "‖Σ αf(x)‖",
-        ("layer", "query", "key"),
+        _PAIRS,
         "Kobayashi et al. 2020, 2021",
-        "the length of what each key gives through all heads together",
+        "the norm of what each key contributes through all heads together",
+        "ladder",
     ),
-    _rung(
+    Measure(
         "attention-residual",
         "+ residual",
+        _PAIRS,
         "Kobayashi et al. 2021",
-        "what each key gives, with what the token was before",
+        "what each key contributes, including the residual connection",
+        "ladder",
+        has_residual=True,
     ),
-    _rung(
+    Measure(
         "attention-block",
         "+ LayerNorm",
+        _PAIRS,
         "Kobayashi et al. 2021",
-        "what each key gives, after the norm that follows",
+        "what each key contributes, after the norm that follows",
+        "ladder",
+        has_residual=True,
+        coincides_with="attention-residual",
     ),
-    _rung(
+    Measure(
         "feed-forward",
         "through FF",
+        _PAIRS,
         "Kobayashi et al. 2024",
-        "what each key gives through the feed-forward block",
+        "what each key contributes through the feed-forward block",
+        "ladder",
     ),
-    _rung(
+    Measure(
         "feed-forward-residual",
         "+ residual 2",
+        _PAIRS,
         "Kobayashi et al. 2024",
-        "what each key gives through the feed-forward block and past it",
+        "what each key contributes through the feed-forward block and past it",
+        "ladder",
+        has_residual=True,
     ),
-    _rung(
-        "layer",
+    Measure(
+        "layer-output",
         "whole layer",
+        _PAIRS,
         "Kobayashi et al. 2024",
-        "what each key gives to the layer's output",
+        "what each key contributes to the layer's output",
+        "ladder",
+        has_residual=True,
+        coincides_with="feed-forward-residual",
     ),
     Measure(
         "effective-weight",
         "α⊥",
-        ("layer", "head", "query", "key"),
+        _HEADS,
         "Brunner et al. 2020",
         "α without what cannot reach the head's output; it may be negative",
+        "effective",
         signed=True,
+        over_heads="mean",
     ),
-    _rung(
+    Measure(
         "globenc",
         "layer without FF",
+        _PAIRS,
         "Modarressi et al. 2022 (GlobEnc)",
-        "what each key gives to the layer's output past the feed-forward block",
+        "what each key contributes to the layer's output past the feed-forward block",
+        "contribution",
+        has_residual=True,
+        coincides_with="attention-residual",
     ),
-    _rung(
+    Measure(
         "alti",
         "L1 contribution",
+        _PAIRS,
         "Ferrando et al. 2022 (ALTI)",
         "how much nearer each key brings the attention block's output, by L1 distance",
+        "contribution",
+        has_residual=True,
     ),
-    _rung(
+    Measure(
         "hidden-attribution",
         "‖∂e/∂x‖",
+        _PAIRS,
         "Brunner et al. 2020, Pascual et al. 2021",
         "how much a token's vector after the layer depends on each input token",
+        "attribution",
+        reaches="input",
+        has_residual=True,
+        on_request=True,
     ),
     Measure(
         "head-attribution",
         "‖∂head/∂x‖",
-        ("layer", "head", "query", "key"),
+        _HEADS,
         "Pascual et al. 2021",
-        "how much what a head puts out depends on each input token",
+        "how much a head's output depends on each input token",
+        "attribution",
+        reaches="input",
+        over_heads="sum",
+        on_request=True,
     ),
     Measure(
         "head-attribution-local",
         "‖∂head/∂layer input‖",
-        ("layer", "head", "query", "key"),
+        _HEADS,
         "Pascual et al. 2021",
-        "how much what a head puts out depends on each token as it enters the layer",
+        "how much a head's output depends on each token as it enters the layer",
+        "attribution",
+        over_heads="sum",
+        on_request=True,
     ),
-    _rung(
+    Measure(
         "value-zeroing",
         "value zeroing",
+        _PAIRS,
         "Mohebbi et al. 2023",
         "how far the layer's output turns when the key's value vectors are set to zero",
+        "value-zeroing",
+        has_residual=True,
     ),
-    _rung(
+    Measure(
         "value-zeroing-output",
         "value zeroing, at the end",
+        _PAIRS,
         "after Mohebbi et al. 2023",
         "how far the last layer's output turns when the key's value vectors are set to zero here",
+        "value-zeroing",
+        has_residual=True,
+        on_request=True,
     ),
-    _rung(
+    Measure(
         "decomposition",
         "decomposition",
+        _PAIRS,
         "Modarressi et al. 2023 (DecompX)",
         "how much of each input token is in the vector, carried through all layers",
+        "decomposition",
+        reaches="input",
+        has_residual=True,
     ),
 )
-LADDER = (
-    "attention",
-    "attention-residual",
-    "attention-block",
-    "feed-forward",
-    "feed-forward-residual",
-    "layer",
-)
-"""The rungs from attention to the whole layer: each takes in one more component."""
-ATTRIBUTIONS = ("hidden-attribution", "head-attribution", "head-attribution-local")
-"""What is measured by gradients."""
-ZEROINGS = ("value-zeroing", "value-zeroing-output")
-"""What is measured by taking a token's values away."""
-MEASURES = {measure.id: measure for measure in _ALL}
-MEASURES |= {
-    f"rollout:{name}": _rung(
-        f"rollout:{name}",
-        f"rollout of {MEASURES[name].label}",
+
+
+def _rollout_of(measure: Measure) -> Measure:
+    return Measure(
+        f"rollout:{measure.id}",
+        f"rollout of {measure.label}",
+        _PAIRS,
         "Abnar and Zuidema 2020",
         "how much of each input token the measure carries up to a layer",
+        "rollout",
+        base=measure.id,
+        reaches="input",
+        has_residual=True,
+        coincides_with=measure.coincides_with and f"rollout:{measure.coincides_with}",
     )
-    for name in ("weight", "weighted-norm", *LADDER, "globenc", "alti")
+
+
+_ROLLED_OUT = ("weight", "weighted-norm")
+MEASURES = {
+    measure.id: measure
+    for measure in (
+        *_ALL,
+        *(
+            _rollout_of(measure)
+            for measure in _ALL
+            if measure.family in ("ladder", "contribution") or measure.id in _ROLLED_OUT
+        ),
+        Measure(
+            "attention-flow",
+            "max-flow",
+            _PAIRS,
+            "Abnar and Zuidema 2020",
+            "how much could flow from each input token, with weights as the capacities of pipes",
+            "max-flow",
+            base="weight",
+            reaches="input",
+            has_residual=True,
+            on_request=True,
+        ),
+    )
 }
-MEASURES["attention-flow"] = _rung(
-    "attention-flow",
-    "max-flow",
-    "Abnar and Zuidema 2020",
-    "how much could flow from each input token, with weights as the capacities of pipes",
-)
-DEFAULT = ("weight", "value-norm", "weighted-norm", "attention")
+
+
+def ids_of(*families: Family) -> tuple[str, ...]:
+    """The ids of all measures of these families, in the order of the catalog."""
+    return tuple(name for name, measure in MEASURES.items() if measure.family in families)
+
+
+LADDER = ids_of("ladder")
+"""The rungs from attention to the whole layer: each takes in one more component."""
+ATTRIBUTIONS = ids_of("attribution")
+"""What is measured by gradients."""
+ZEROINGS = ids_of("value-zeroing")
+"""What is measured by setting a token's values to zero."""
+ON_REQUEST = tuple(name for name, measure in MEASURES.items() if measure.on_request)
+"""What `"all"` leaves out, because it takes minutes for more than a few dozen tokens."""
+DEFAULT: tuple[MeasureId, ...] = ("weight", "value-norm", "weighted-norm", "attention")
 """The measures that cost next to nothing."""
-ON_REQUEST = ("attention-flow", *ATTRIBUTIONS, "value-zeroing-output")
-"""What `"all"` does not mean, because it takes minutes for more than a few dozen tokens."""
-READINGS = {
-    "along": Reading(("layer", "query", "key"), LADDER),
-    "mixing": Reading(("layer", "query"), LADDER),
-    "rank": Reading(("layer", "head"), ("effective-weight",)),
-    "null-space": Reading(("layer", "head"), ("effective-weight",)),
-    "error": Reading((), ()),
+STATISTICS = {
+    "projection": Statistic(_PAIRS, LADDER),
+    "mixing": Statistic(("layer", "query"), LADDER),
+    "rank": Statistic(("layer", "head"), ("effective-weight",)),
+    "null-space": Statistic(("layer", "head"), ("effective-weight",)),
+    "error": Statistic((), ()),
 }
-"""What is kept of some measures besides their own numbers; see `Stream.reading`."""
+"""What is kept of some measures besides their own numbers; see `Stream.statistic`."""
 
 
-def is_climbed(name: str) -> bool:
-    """Whether a measure or reading is taken on the rungs of a layer."""
-    kind, rung = read_of(name)
-    return (rung in LADDER and kind in ("", *READINGS)) or name in ("globenc", "alti")
+def is_ladder_measure(name: str) -> bool:
+    """Whether a measure or statistic is taken on the rungs of a layer."""
+    kind, measure = split_statistic(name)
+    family = MEASURES[measure].family if measure in MEASURES else None
+    return family == "ladder" or (not kind and family == "contribution")
 
 
-def read_of(name: str) -> tuple[str, str]:
-    """The kind of a reading such as `mixing:layer` and its measure; a measure has no kind."""
+def split_statistic(name: str) -> tuple[str, str]:
+    """The kind of a statistic such as `mixing:layer-output` and its measure; a measure has none."""
     kind, _, measure = name.partition(":")
-    return (kind, measure) if kind in READINGS and measure else ("", name)
+    return (kind, measure) if kind in STATISTICS and measure else ("", name)
 
 
 def axes_of(name: str) -> tuple[Axis, ...]:
-    """The axes of a measure, or of a reading such as `mixing:layer`."""
-    kind, measure = read_of(name)
-    return (kind and READINGS[kind].axes) or MEASURES[measure].axes
+    """The axes of a measure, or of a statistic such as `mixing:layer-output`."""
+    kind, measure = split_statistic(name)
+    return (kind and STATISTICS[kind].axes) or MEASURES[measure].axes
 
 
-def one_of(name: object, names: Iterable[object], kind: str) -> None:
+def require_known(name: object, names: Iterable[object], kind: str) -> None:
     """Refuse a name that is not among the names, listing them."""
     known = list(names)
     if name not in known:
@@ -228,26 +365,26 @@ def one_of(name: object, names: Iterable[object], kind: str) -> None:
         )
 
 
-def number_of(value: Any, numbers: Iterable[int], kind: str) -> int:
-    """A whole number of whatever make, or a refusal that lists the numbers there are."""
+def require_index(value: Any, numbers: Iterable[int], kind: str) -> int:
+    """Return a whole number of any integer type; refuse it where it is not among the numbers."""
     try:
         number = index(value)
     except TypeError:
         number = value
-    one_of(number, numbers, kind)
+    require_known(number, numbers, kind)
     return number
 
 
-def chosen(measures: str | Iterable[str]) -> tuple[str, ...]:
+def parse_measures(measures: str | Iterable[str]) -> tuple[str, ...]:
     """The measures asked for, by id, list of ids or `"all"`, in the order of the catalog.
 
-    Readings such as `along:layer` may be asked for too; `"all"` means them as well.
+    Statistics such as `projection:layer-output` may be asked for too; `"all"` includes them.
     """
-    readings = [f"{kind}:{name}" for kind, reading in READINGS.items() for name in reading.of]
-    known = [*MEASURES, *readings]
+    statistics = [f"{kind}:{name}" for kind, known in STATISTICS.items() for name in known.of]
+    known = [*MEASURES, *statistics]
     everything = [name for name in known if name not in ON_REQUEST]
     asked = everything if measures == "all" else measures
     asked = [asked] if isinstance(asked, str) else list(asked)
     for name in asked:
-        one_of(name, known, "measure")
+        require_known(name, known, "measure")
     return tuple(name for name in known if name in asked)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from normviz.core.axes import STREAMS, Array
-from normviz.core.catalog import one_of
+from normviz.core.catalog import require_known
 from normviz.core.chart import Chart
 from normviz.core.gold import Gold
 from normviz.core.receipt import Receipt
@@ -44,7 +44,7 @@ class Flow:
         """Put the streams in their order and lock them; refuse gold for words that are not here."""
         ordered = {name: self.streams[name] for name in STREAMS if name in self.streams}
         for name in self.streams:
-            one_of(name, STREAMS, "stream")
+            require_known(name, STREAMS, "stream")
         object.__setattr__(self, "streams", MappingProxyType(ordered))
         if self.gold is not None:
             from normviz.alignment.overlay import check
@@ -55,7 +55,7 @@ class Flow:
         """A stream by name, or the only one."""
         if name is None:
             return self._only("flow")
-        one_of(name, self.streams, "stream")
+        require_known(name, self.streams, "stream")
         return self.streams[name]
 
     def _only(self, what: str) -> Stream:
@@ -157,7 +157,7 @@ class Flow:
 
         In the row that has most of them; 0 where `effective-weight` is α itself.
         """
-        return self.stream(stream).reading("null-space", "effective-weight")
+        return self.stream(stream).statistic("null-space", "effective-weight")
 
     def contextualization_change(
         self, before: str, after: str, *, stream: str | None = None

@@ -24,7 +24,7 @@ A projection in eight bits rounds what it is given, so that its output is no exa
 """
 
 
-SLOPE_SLACK = 100
+GRADIENT_SLACK = 100
 """How many times less exact a derivative may be: errors grow with every layer it goes through."""
 
 
@@ -46,7 +46,7 @@ class LayerCheck:
     greatest_row: float
     leak: float
     """The largest weight at a place that the mask forbids."""
-    sourceless: float | None
+    bias_share: float | None
     """The share of the output that comes from no token: the projection's bias."""
     sink: bool = False
     """Whether the model lets a learned sink take weight, so that rows may add up to less."""
@@ -84,7 +84,7 @@ class RungCheck:
     dtype: str
     """The least exact type that any number on the way was held in."""
     error: float
-    sourceless: float
+    bias_share: float
     """The share of the vectors that comes from no token: biases, and what becomes of them."""
 
     @property
@@ -99,7 +99,7 @@ class RungCheck:
 
 
 @dataclass(frozen=True)
-class SlopeCheck:
+class GradientCheck:
     """One layer's attribution by gradients: is it the model's own derivative, and how sure?"""
 
     stream: str
@@ -121,7 +121,7 @@ class SlopeCheck:
     @property
     def failures(self) -> tuple[str, ...]:
         """What does not hold here, in words; empty when all is well."""
-        allowed = SLOPE_SLACK * TOLERANCE[self.dtype]
+        allowed = GRADIENT_SLACK * TOLERANCE[self.dtype]
         if self.error is None or self.error <= allowed:
             return ()
         off = (
@@ -147,14 +147,14 @@ class Receipt:
     notes: tuple[str, ...] = ()
     rungs: tuple[RungCheck, ...] = ()
     """The ladder's checks, where it was asked for."""
-    slopes: tuple[SlopeCheck, ...] = ()
+    gradients: tuple[GradientCheck, ...] = ()
     """The checks of gradients, where they were asked for."""
 
     @property
     def failures(self) -> tuple[str, ...]:
         """Everything that does not hold, in words."""
-        every: tuple[LayerCheck | RungCheck | SlopeCheck, ...]
-        every = (*self.checks, *self.rungs, *self.slopes)
+        every: tuple[LayerCheck | RungCheck | GradientCheck, ...]
+        every = (*self.checks, *self.rungs, *self.gradients)
         return tuple(failure for check in every for failure in check.failures)
 
     @property
@@ -169,12 +169,12 @@ class Receipt:
         errors += [check.error for check in self.rungs]
         return max(errors) if errors else None
 
-    def sourceless(self, stream: str, layers: Sequence[int]) -> dict[str, list[float]]:
+    def bias_share(self, stream: str, layers: Sequence[int]) -> dict[str, list[float]]:
         """For each rung of a stream: the share that comes from no token, by layer."""
         found: dict[str, dict[int, float]] = {}
         for check in self.rungs:
             if check.stream == stream:
-                found.setdefault(check.rung, {})[check.layer] = float(f"{check.sourceless:.4g}")
+                found.setdefault(check.rung, {})[check.layer] = float(f"{check.bias_share:.4g}")
         return {
             rung: [by[n] for n in layers] for rung, by in found.items() if by.keys() >= {*layers}
         }
@@ -187,7 +187,7 @@ class Receipt:
         if self.error is None:
             return "✓ rows add up to one; the parts were not checked (no model was run)"
         how = f"within {self.error:.1e}" if self.error else "exactly"
-        sampled = [one.standard_error for one in self.slopes if one.standard_error is not None]
+        sampled = [one.standard_error for one in self.gradients if one.standard_error is not None]
         more = f"; gradients sampled, standard error up to {max(sampled):.1%}" if sampled else ""
         return f"✓ the parts add up to the model's own output {how}{more}"
 
@@ -195,7 +195,7 @@ class Receipt:
         """The whole receipt as a table for a terminal."""
         parts = [self.headline(), "", *self._facts(), "", *self._table()]
         parts += ["", *self._ladder()] if self.rungs else []
-        return "\n".join([*parts, "", *self._gradients()] if self.slopes else parts)
+        return "\n".join([*parts, "", *self._gradients()] if self.gradients else parts)
 
     __repr__ = __str__
 
@@ -216,7 +216,7 @@ class Receipt:
         rows = ["stream   layer     error   row sums          masked   bias   output projection"]
         for c in self.checks:
             error = "—" if c.error is None else f"{c.error:.1e}"
-            bias = "—" if c.sourceless is None else f"{c.sourceless:.1%}"
+            bias = "—" if c.bias_share is None else f"{c.bias_share:.1%}"
             rows.append(
                 f"{c.stream:<8} {c.layer:>5}  {error:>8}   {c.least_row:.5f} … "
                 f"{c.greatest_row:.5f}  {c.leak:>7.1g}  {bias:>5}   {c.module}"
@@ -226,13 +226,13 @@ class Receipt:
     def _ladder(self) -> list[str]:
         rows = ["stream   layer     error    bias   dtype     rung"]
         for c in self.rungs:
-            numbers = f"{c.error:>8.1e}  {c.sourceless:>6.1%}"
+            numbers = f"{c.error:>8.1e}  {c.bias_share:>6.1%}"
             rows.append(f"{c.stream:<8} {c.layer:>5}  {numbers}   {c.dtype:<8}  {c.rung}")
         return rows
 
     def _gradients(self) -> list[str]:
         rows = ["stream   layer     error   directions  std. error   measure"]
-        for c in self.slopes:
+        for c in self.gradients:
             error = "—" if c.error is None else f"{c.error:.1e}"
             sure = "—" if c.standard_error is None else f"{c.standard_error:.2%}"
             tried = f"{c.directions}/{c.width}"
@@ -250,6 +250,11 @@ class Receipt:
         """The receipt that `to_dict` wrote."""
         checks = tuple(LayerCheck(**check) for check in plain["checks"])
         rungs = tuple(RungCheck(**check) for check in plain.get("rungs", ()))
-        slopes = tuple(SlopeCheck(**check) for check in plain.get("slopes", ()))
-        rest = {"checks": checks, "rungs": rungs, "slopes": slopes, "notes": tuple(plain["notes"])}
+        slopes = tuple(GradientCheck(**check) for check in plain.get("gradients", ()))
+        rest = {
+            "checks": checks,
+            "rungs": rungs,
+            "gradients": slopes,
+            "notes": tuple(plain["notes"]),
+        }
         return cls(**{**plain, **rest})

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 
 from normviz.core.axes import Array, StreamName
-from normviz.core.catalog import MEASURES, READINGS, axes_of, number_of, one_of
+from normviz.core.catalog import MEASURES, STATISTICS, axes_of, require_index, require_known
 from normviz.core.tokens import Tokens
 from normviz.errors import BadArrays, UnknownName
 
@@ -57,16 +57,16 @@ class Stream:
     heads: tuple[int, ...]
     """The heads held, numbered from 0 as in the model."""
     stored: Mapping[str, Layers]
-    readings: Mapping[str, Layers] = field(default_factory=dict)
-    """What else is known of the measures, such as `mixing:layer`."""
-    same: Mapping[str, str] = field(default_factory=dict)
+    statistics: Mapping[str, Layers] = field(default_factory=dict)
+    """What else is known of the measures, such as `mixing:layer-output`."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
     """Measures that are others under a second name: rungs that coincide in this model."""
 
     def __post_init__(self) -> None:
         """Check every array against the axes the catalog gives it, and lock it."""
         for name in self.stored:
-            one_of(name, MEASURES, "measure")
-        for name, layers in (*self.stored.items(), *self.readings.items()):
+            require_known(name, MEASURES, "measure")
+        for name, layers in (*self.stored.items(), *self.statistics.items()):
             axes = axes_of(name)[1:]
             wanted = tuple(self.size(axis) for axis in axes)
             for array in layers:
@@ -83,7 +83,7 @@ class Stream:
                     f"The stream has {len(self.layers)}.",
                     "Give one array for each layer.",
                 )
-        for locked in ("stored", "readings", "same"):
+        for locked in ("stored", "statistics", "aliases"):
             object.__setattr__(self, locked, MappingProxyType(dict(getattr(self, locked))))
 
     def size(self, axis: str) -> int:
@@ -101,42 +101,42 @@ class Stream:
 
     def __getitem__(self, measure: str) -> Array:
         """A measure as a float32 array with the axes the catalog names."""
-        measure = self.held(measure)
+        measure = self.require_held(measure)
         if measure in self.stored:
             return self.stored[measure].joined()
         return np.stack([self.at(measure, layer) for layer in self.layers])
 
     def at(self, measure: str, layer: int) -> Array:
-        """A measure (or a reading, such as `mixing:layer`) in one layer, as the model counts."""
-        one_of(layer, self.layers, "layer")
+        """A measure or statistic (such as `mixing:layer-output`) in one layer of the model."""
+        require_known(layer, self.layers, "layer")
         index = self.layers.index(layer)
-        if measure in self.readings:
-            return self.readings[measure][index]
-        measure = self.held(measure)
+        if measure in self.statistics:
+            return self.statistics[measure][index]
+        measure = self.require_held(measure)
         if measure in self.stored:
             return self.stored[measure][index]
         weight, norm = self.stored["weight"][index], self.stored["value-norm"][index]
         product: Array = weight * norm[:, None, :]
         return product
 
-    def held(self, measure: str) -> str:
+    def require_held(self, measure: str) -> str:
         """A measure's own name, or the one it is held under; anything else is refused."""
-        name = self.held_as(measure)
-        one_of(name, self.measures, "measure")
+        name = self.canonical_id(measure)
+        require_known(name, self.measures, "measure")
         return name
 
-    def held_as(self, measure: str) -> str:
+    def canonical_id(self, measure: str) -> str:
         """The name a measure goes by here: rungs that coincide are held once, and rolled out once.
 
         A name that nobody knows stays what it is.
         """
-        kinds = ("", "rollout:", *(f"{kind}:" for kind in READINGS))
+        kinds = ("", "rollout:", *(f"{kind}:" for kind in STATISTICS))
         second = {
-            kind + above: kind + below for kind in kinds for above, below in self.same.items()
+            kind + above: kind + below for kind in kinds for above, below in self.aliases.items()
         }
         return second.get(measure, measure) if isinstance(measure, str) else measure
 
-    def reading(self, kind: str, measure: str) -> Array:
+    def statistic(self, kind: str, measure: str) -> Array:
         """What else is known of a measure.
 
         Of the rungs of the ladder:
@@ -152,14 +152,16 @@ class Stream:
         `rank` [layer head]: how many of the value vectors that the row reads are independent.
         `null-space` [layer head]: how many dimensions of the row cannot reach the head's output.
         """
-        name = self.held_as(f"{kind}:{measure}")
-        one_of(name, self.readings, "reading")
-        return self.readings[name].joined()
+        name = self.canonical_id(f"{kind}:{measure}")
+        require_known(name, self.statistics, "reading")
+        return self.statistics[name].joined()
 
     def named_heads(self, heads: Any) -> list[int]:
         """A head or several by number, in the order of the model; others are refused."""
         several = isinstance(heads, Iterable) and not isinstance(heads, str)
-        chosen = {number_of(head, self.heads, "head") for head in (heads if several else [heads])}
+        chosen = {
+            require_index(head, self.heads, "head") for head in (heads if several else [heads])
+        }
         if not chosen:
             raise UnknownName(
                 "No head is named.",
@@ -174,7 +176,7 @@ class Stream:
 
     def __contains__(self, measure: object) -> bool:
         """Whether a measure is held."""
-        return isinstance(measure, str) and self.held_as(measure) in self.measures
+        return isinstance(measure, str) and self.canonical_id(measure) in self.measures
 
     @property
     def tokens(self) -> Tokens:
@@ -204,13 +206,13 @@ class Stream:
     def only(self, layers: tuple[int, ...]) -> "Stream":
         """The same stream with only these layers."""
         for layer in layers:
-            one_of(layer, self.layers, "layer")
+            require_known(layer, self.layers, "layer")
         places = [self.layers.index(layer) for layer in layers]
         stored, readings = (
             {name: Layers(arrays[place] for place in places) for name, arrays in held.items()}
-            for held in (self.stored, self.readings)
+            for held in (self.stored, self.statistics)
         )
-        return replace(self, layers=layers, stored=stored, readings=readings)
+        return replace(self, layers=layers, stored=stored, statistics=readings)
 
     def words(self) -> "Stream":
         """The same stream between words: keys are added up, queries averaged, ‖f(x)‖ averaged."""
@@ -226,7 +228,7 @@ class Stream:
                 mean = from_key / from_key.sum(axis=0)
                 merged[name] = Layers(layer @ mean for layer in values)
         by_token = {"query", "key"}
-        kept = {n: held for n, held in self.readings.items() if not by_token & {*axes_of(n)}}
+        kept = {n: held for n, held in self.statistics.items() if not by_token & {*axes_of(n)}}
         return Stream(
             self.name,
             self.queries.merged(),
@@ -235,7 +237,7 @@ class Stream:
             self.heads,
             merged,
             kept,
-            self.same,
+            self.aliases,
         )
 
     def __repr__(self) -> str:

@@ -26,7 +26,7 @@ class Tokens(Sequence[str]):
     words: tuple[int, ...]
     """For each token, the number of the word it belongs to; a word's tokens stand together."""
     categories: tuple[str, ...]
-    spellings: tuple[str, ...]
+    word_texts: tuple[str, ...]
     """For each word, how it is written."""
 
     def __post_init__(self) -> None:
@@ -38,10 +38,10 @@ class Tokens(Sequence[str]):
                 "Every token needs one entry in each column.",
                 "Give columns of one length.",
             )
-        if sorted(set(self.words)) != list(range(len(self.spellings))):
+        if sorted(set(self.words)) != list(range(len(self.word_texts))):
             raise BadArrays(
                 f"The tokens name words {sorted(set(self.words))}.",
-                f"There are {len(self.spellings)} words, counted from 0.",
+                f"There are {len(self.word_texts)} words, counted from 0.",
                 "Number the words from 0 without gaps, and spell each.",
             )
 
@@ -56,7 +56,7 @@ class Tokens(Sequence[str]):
             special=flags,
             words=tuple(range(len(pieces))),
             categories=tuple(category(p, special=s) for p, s in zip(pieces, flags, strict=True)),
-            spellings=pieces,
+            word_texts=pieces,
         )
 
     def __len__(self) -> int:
@@ -90,25 +90,25 @@ class Tokens(Sequence[str]):
             special=tuple(self.special[i] for i in kept),
             words=tuple(numbers.index(self.words[i]) for i in kept),
             categories=tuple(self.categories[i] for i in kept),
-            spellings=tuple(self.spellings[n] for n in numbers),
+            word_texts=tuple(self.word_texts[n] for n in numbers),
         )
 
     def merged(self) -> "Tokens":
         """One token for each word."""
-        first = [self.words.index(n) for n in range(len(self.spellings))]
-        whole = [self.words.count(n) == 1 for n in range(len(self.spellings))]
+        first = [self.words.index(n) for n in range(len(self.word_texts))]
+        whole = [self.words.count(n) == 1 for n in range(len(self.word_texts))]
         return Tokens(
-            pieces=self.spellings,
+            pieces=self.word_texts,
             ids=tuple(self.ids[i] if w else NO_ID for i, w in zip(first, whole, strict=True)),
             special=tuple(self.special[i] for i in first),
-            words=tuple(range(len(self.spellings))),
+            words=tuple(range(len(self.word_texts))),
             categories=tuple(self.categories[i] for i in first),
-            spellings=self.spellings,
+            word_texts=self.word_texts,
         )
 
     def membership(self) -> np.ndarray:
         """Which token belongs to which word, as ones and zeros, token by word."""
-        return np.equal.outer(self.words, range(len(self.spellings))).astype(np.float32)
+        return np.equal.outer(self.words, range(len(self.word_texts))).astype(np.float32)
 
 
 def is_punctuation(piece: str) -> bool:

@@ -55,7 +55,7 @@ class Kinds:
                 )
             return found
         return tuple(
-            self._named(tokens.spellings[word], usual, special=special)
+            self._named(tokens.word_texts[word], usual, special=special)
             for word, usual, special in zip(
                 tokens.words, tokens.categories, tokens.special, strict=True
             )

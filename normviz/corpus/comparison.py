@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from normviz.core.catalog import one_of
+from normviz.core.catalog import require_known
 from normviz.core.chart import Chart
 from normviz.corpus.charts import Panel, Side
 from normviz.corpus.moments import Moments
 from normviz.corpus.profile import Profile, plural
 from normviz.errors import BadInput
 from normviz.io.tables import tidy
-from normviz.view.report import Report, Shown
+from normviz.view.report import Report, ReportMixin
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ TABLES = {"share": "shares", "mass": "masses", "mean": "means"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Shown):
+class Comparison(ReportMixin):
     """Two profiles beside each other, layer by layer; see `Profile.compare`."""
 
     one: Profile = field(repr=False)
@@ -84,7 +84,7 @@ class Comparison(Shown):
         texts, so that what both models have in common on a text cannot be taken out; where there
         is such a thing, the true interval is narrower.
         """
-        one_of(table, TABLES, "table")
+        require_known(table, TABLES, "table")
         rows = list(self._rows(TABLES[table]))
         return tidy({name: [row[name] for row in rows] for name in rows[0]} if rows else {})
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float64
 
-from normviz.core.catalog import MEASURES, one_of
+from normviz.core.catalog import MEASURES, require_known
 from normviz.core.chart import Chart
 from normviz.corpus.moments import Moments
 from normviz.corpus.sums import Example, Failure, Tally
 from normviz.errors import BadInput
 from normviz.io.tables import tidy
-from normviz.view.report import Report, Shown
+from normviz.view.report import Report, ReportMixin
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ Columns = tuple[int | None, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Profile(Shown):
+class Profile(ReportMixin):
     """What attention moves on average, by layer, head and kind of token; see `normviz.profile`."""
 
     model: str
@@ -93,13 +93,13 @@ class Profile(Shown):
 
     def _moments(self, table: str, measure: str, category: str) -> Moments:
         held: dict[tuple[str, str], Moments] = getattr(self.tally, table)
-        one_of(measure, dict.fromkeys(name for name, _ in held), "measure")
-        one_of(category, [kind for name, kind in held if name == measure], "category")
+        require_known(measure, dict.fromkeys(name for name, _ in held), "measure")
+        require_known(category, [kind for name, kind in held if name == measure], "category")
         return held[measure, category]
 
     def correlation(self, category: str) -> float:
         """Spearman's ρ of α and ‖f(x)‖ over pairs of all texts whose key is of a kind."""
-        one_of(category, self.tally.relations, "category")
+        require_known(category, self.tally.relations, "category")
         return self.tally.relations[category].spearman
 
     def frequency(
@@ -125,7 +125,7 @@ class Profile(Shown):
 
     def dispersion(self) -> Float64[np.ndarray, "layer head"]:
         """How much ‖f(x)‖ differs between tokens: the deviation over the mean, in each head."""
-        one_of("value-norm", [measure for measure, _ in self.tally.spreads], "measure")
+        require_known("value-norm", [measure for measure, _ in self.tally.spreads], "measure")
         moments = self.tally.spreads["value-norm", "all"]
         ratio: Float64[np.ndarray, "layer head"] = moments.deviation / moments.means
         return ratio
@@ -141,7 +141,7 @@ class Profile(Shown):
         Means over texts, with the standard deviation and the 95% interval between texts. A head
         that is missing stands for the mean over all.
         """
-        one_of(table, TABLES, "table")
+        require_known(table, TABLES, "table")
         rows = list(getattr(self, f"_{table}_rows")())
         names = dict.fromkeys(name for row in rows for name in row)
         return tidy({name: [row.get(name) for row in rows] for name in names})
@@ -192,7 +192,7 @@ class Profile(Shown):
 
     def chart(self, measure: str) -> Chart:
         """Curves over the layers: which share of a measure each kind of token has."""
-        one_of(measure, dict.fromkeys(name for name, _ in self.tally.shares), "measure")
+        require_known(measure, dict.fromkeys(name for name, _ in self.tally.shares), "measure")
         return self._panel().shares(measure)
 
     def charts(self) -> tuple[Chart, ...]:

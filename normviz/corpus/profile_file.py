@@ -15,7 +15,7 @@ from normviz.corpus.profile import Profile
 from normviz.corpus.rank_correlation import Occurrences, Relation
 from normviz.corpus.sums import Example, Failure, Tally
 from normviz.errors import BadFile
-from normviz.system.files import atomically
+from normviz.system.files import atomic_file
 
 FORMAT = "normviz profile"
 VERSION = 1
@@ -60,7 +60,7 @@ def save(profile: Profile, path: str | Path, *, more: Mapping[str, Any] | None =
     }
     numbers = BytesIO()
     np.savez_compressed(numbers, **arrays)  # type: ignore[arg-type]
-    with atomically(place) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
+    with atomic_file(place) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
         archive.writestr(DESCRIPTION, json.dumps(described, ensure_ascii=False))
         archive.writestr(NUMBERS, numbers.getvalue())
     return place

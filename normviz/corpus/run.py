@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from normviz.core.catalog import DEFAULT, chosen
+from normviz.core.catalog import DEFAULT, parse_measures
 from normviz.corpus.categories import Kinds
 from normviz.corpus.checkpoint import begun
 from normviz.corpus.executor import outcomes, refuse_unsendable
@@ -12,7 +12,7 @@ from normviz.corpus.profile import Profile
 from normviz.corpus.sources import items_of
 from normviz.corpus.worker import Job, batches
 from normviz.errors import BadInput
-from normviz.system.progress import counting
+from normviz.system.progress import track_progress
 
 
 def profile(
@@ -72,11 +72,18 @@ def profile(
     _refuse_nonsense(batch_size, longest)
     refuse_unsendable(model, tokenizer, executor)
     job = Job(
-        model, tokenizer, dtype, chosen(measures), Kinds.asked(categories), longest, stream, heads
+        model,
+        tokenizer,
+        dtype,
+        parse_measures(measures),
+        Kinds.asked(categories),
+        longest,
+        stream,
+        heads,
     )
     sofar = begun(checkpoint, job)
     waiting = (item for item in items_of(texts, column) if not sofar.has(item))
-    with counting("texts", _length(texts)) as step:
+    with track_progress("texts", _length(texts)) as step:
         step(sofar.count)
         for batch, outcome in outcomes(job, batches(waiting, batch_size), executor):
             sofar.add(batch, outcome)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Float32
 
-from normviz.core.catalog import MEASURES, read_of
+from normviz.core.catalog import MEASURES, split_statistic
 from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.corpus.categories import Kinds
@@ -88,7 +88,7 @@ def _mixings(stream: Stream, named: tuple[str, ...]) -> Iterator[tuple[Key, Mome
     Only a self-attention has any: its queries are its keys.
     """
     for reading in _mixing_readings(stream):
-        ratios = stream.readings[reading].joined().astype(np.float64)
+        ratios = stream.statistics[reading].joined().astype(np.float64)
         for name in dict.fromkeys(named):
             mean = ratios[:, np.array(named) == name].mean(axis=-1, keepdims=True)
             yield (reading, name), Moments.of(mean)
@@ -96,7 +96,7 @@ def _mixings(stream: Stream, named: tuple[str, ...]) -> Iterator[tuple[Key, Mome
 
 
 def _mixing_readings(stream: Stream) -> list[str]:
-    return [name for name in stream.readings if read_of(name)[0] == "mixing"]
+    return [name for name in stream.statistics if split_statistic(name)[0] == "mixing"]
 
 
 def _apart(stream: Stream, layer: int) -> np.ndarray:
@@ -132,7 +132,7 @@ def _occurrences(stream: Stream) -> Iterator[tuple[str, Occurrences]]:
     yield "weight", Occurrences.of(ids, weight)
     yield "value-norm", Occurrences.of(ids, stream["value-norm"].mean(axis=(0, 1)))
     for reading in _mixing_readings(stream):
-        ratios = stream.readings[reading].joined().mean(axis=0)
+        ratios = stream.statistics[reading].joined().mean(axis=0)
         yield reading, Occurrences.of(ids, ratios)
 
 

@@ -13,9 +13,9 @@ from normviz.corpus.sources import Item
 from normviz.corpus.summarize import tallied
 from normviz.corpus.sums import Failure, Tally
 from normviz.model import inputs as room
-from normviz.model.loading import Loaded, resolve
+from normviz.model.loading import LoadedModel, load_model
 from normviz.model.options import Options
-from normviz.model.run import flows
+from normviz.model.run import run_batch
 
 _LOADING = Lock()
 WINDOW = 32
@@ -94,7 +94,7 @@ def _run(job: Job, items: Sequence[Item]) -> tuple[list[Tally], dict[str, Any]]:
     facts: dict[str, Any] = {}
     for some in steps:
         prepared = _prepared(loaded, some, job.longest)
-        for item, flow in zip(some, flows(loaded, prepared, options), strict=True):
+        for item, flow in zip(some, run_batch(loaded, prepared, options), strict=True):
             stream = flow.stream(job.stream)
             facts = {"layers": stream.layers, "heads": stream.heads, "model": loaded.name,
                      "stream": stream.name}  # fmt: skip
@@ -104,24 +104,24 @@ def _run(job: Job, items: Sequence[Item]) -> tuple[list[Tally], dict[str, Any]]:
     return found, facts
 
 
-def _prepared(loaded: Loaded, items: Sequence[Item], longest: int | None) -> room.Prepared:
+def _prepared(loaded: LoadedModel, items: Sequence[Item], longest: int | None) -> room.ModelInputs:
     pairs = [item.pair or "" for item in items] if items[0].pair is not None else None
     texts = [item.text for item in items]
     cut = longest is not None
     return room.from_texts(loaded.model, loaded.tokenizer, texts, pairs, truncate=cut, most=longest)
 
 
-def loaded_for(job: Job) -> Loaded:
+def loaded_for(job: Job) -> LoadedModel:
     """The model of a job, loaded once in each process; one that is given is taken as it is."""
     if isinstance(job.model, str | Path):
         with _LOADING:  # threads that ask at once would each load it
             return _by_name(str(job.model), job.tokenizer, job.dtype)
-    return resolve(job.model, job.tokenizer, dtype=job.dtype)
+    return load_model(job.model, job.tokenizer, dtype=job.dtype)
 
 
 @lru_cache(maxsize=1)
-def _by_name(model: str, tokenizer: Any, dtype: Any) -> Loaded:
-    return resolve(model, tokenizer, dtype=dtype)
+def _by_name(model: str, tokenizer: Any, dtype: Any) -> LoadedModel:
+    return load_model(model, tokenizer, dtype=dtype)
 
 
 def failed(item: Item, reason: str) -> Failure:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from normviz.core.axes import Said
-from normviz.core.catalog import MEASURES, one_of
+from normviz.core.catalog import MEASURES, require_known
 from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.derived.ranks import highest_in_rows, spearman_in_rows
@@ -88,8 +88,8 @@ class Agreement:
 
     def at(self, layer: int, head: int | None = None) -> HeadAgreement:
         """The three numbers of one head; without a head, where the measures have none."""
-        one_of(layer, self.layers, "layer")
-        one_of(head, self.heads, "head")
+        require_known(layer, self.layers, "layer")
+        require_known(head, self.heads, "head")
         place = self.layers.index(layer), self.heads.index(head)
         found = (float(getattr(self, name)[place]) for name in BEST)
         return HeadAgreement(layer, head, *found)
@@ -104,7 +104,7 @@ class Agreement:
         by
             `rank`, `overlap` or `distance`.
         """
-        one_of(by, BEST, "comparison")
+        require_known(by, BEST, "comparison")
         every = [self.at(layer, head) for layer in self.layers for head in self.heads]
         known = [found for found in every if not math.isnan(getattr(found, by))]
         known.sort(key=lambda found: -abs(getattr(found, by) - BEST[by]))
@@ -124,7 +124,7 @@ class Agreement:
         by
             `rank`, `overlap` or `distance`; equals are told apart by their distance.
         """
-        one_of(by, BEST, "comparison")
+        require_known(by, BEST, "comparison")
         self.at(layer, head)
         plane = self.heads.index(head)
         one, other, seen = _pair(self.stream, self.first, self.second, layer)
@@ -209,7 +209,7 @@ def agreement(
             "Give top=1 or more.",
         )
     chosen = flow.stream(stream)
-    first, second = chosen.held(a), chosen.held(b)
+    first, second = chosen.require_held(a), chosen.require_held(b)
     found: dict[str, list[np.ndarray]] = {name: [] for name in BEST}
     for layer in chosen.layers:
         rows = compared(*_pair(chosen, first, second, layer), top)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from normviz.core.catalog import MEASURES, read_of
+from normviz.core.catalog import MEASURES, split_statistic
 from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.derived.max_flow import attention_flow
@@ -20,14 +20,14 @@ def is_derived(measure: str) -> bool:
     return base_of(measure) != measure
 
 
-def bases(measures: Iterable[str]) -> tuple[str, ...]:
+def required_measures(measures: Iterable[str]) -> tuple[str, ...]:
     """What a model must be run for to have all of these, in the order of the catalog."""
     wanted = dict.fromkeys(base_of(name) for name in measures)
     readings = [name for name in wanted if name not in MEASURES]
     return (*(name for name in MEASURES if name in wanted), *readings)
 
 
-def completed(
+def add_derived(
     flow: Flow, measures: Collection[str], layers: Collection[int] | None, *, insist: bool
 ) -> Flow:
     """The flow with what is made of its measures, and without what was needed for that alone.
@@ -57,12 +57,14 @@ def _those(stream: Stream, layers: Collection[int] | None) -> tuple[int, ...]:
 
 def _kept(stream: Stream, measures: Collection[str], layers: Collection[int] | None) -> Stream:
     """Only the measures that were asked for, in the layers that were."""
-    wanted = {stream.held_as(name) for name in measures}
-    wanted |= {read_of(name)[1] for name in wanted}
+    wanted = {stream.canonical_id(name) for name in measures}
+    wanted |= {split_statistic(name)[1] for name in wanted}
     wanted |= {"weight", "value-norm"} if "weighted-norm" in wanted else set()
     less = replace(
         stream,
         stored={name: held for name, held in stream.stored.items() if name in wanted},
-        readings={n: held for n, held in stream.readings.items() if read_of(n)[1] in wanted},
+        statistics={
+            n: held for n, held in stream.statistics.items() if split_statistic(n)[1] in wanted
+        },
     )
     return less.only(_those(stream, layers))

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from normviz.core.axes import Said
-from normviz.core.catalog import MEASURES, one_of
+from normviz.core.catalog import MEASURES, require_known
 from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.derived.shares import Planes, divided, mean_known, planes, visible
@@ -94,7 +94,7 @@ class Context:
         by
             `layer` for own share, quartiles and largest share; `offset` for shares by distance.
         """
-        one_of(by, TABLES, "table")
+        require_known(by, TABLES, "table")
         if by == "layer":
             return tidy({"layer": list(self.layers), **self._columns()})
         count = len(self.offsets)
@@ -157,7 +157,7 @@ def context(
         Which self-attention, where there are several.
     """
     chosen = flow.stream(stream)
-    held = chosen.held(measure)
+    held = chosen.require_held(measure)
     _refuse(chosen, held)
     layers = [
         divided(np.abs(planes(chosen, held, layer)).sum(axis=0, keepdims=True))[0]

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from normviz.core.axes import Said
-from normviz.core.catalog import one_of
+from normviz.core.catalog import require_known
 from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.derived.agreement import TOP, compared
@@ -109,9 +109,9 @@ def faithfulness(
     stream
         Which attention, where there are several.
     """
-    one_of(at, WITHOUT, "place")
+    require_known(at, WITHOUT, "place")
     chosen = flow.stream(stream)
-    measured, truth = chosen.held(measure), WITHOUT[str(at)]
+    measured, truth = chosen.require_held(measure), WITHOUT[str(at)]
     if truth not in chosen:
         raise BadInput(
             f"This flow does not hold {truth!r}.",

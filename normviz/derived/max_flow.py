@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Bool, Float64, Int
 
-from normviz.core.catalog import one_of
+from normviz.core.catalog import require_known
 from normviz.core.flow import Flow
 from normviz.derived.rollout import extended, layer_map, stacked, with_identity
-from normviz.system.progress import counting
+from normviz.system.progress import track_progress
 
 Node = tuple[int, int]
 """How many layers below the top, and which token."""
@@ -48,13 +48,13 @@ def attention_flow(
     """
     chosen = stacked(flow.stream(stream))
     for layer in layers or ():
-        one_of(layer, chosen.layers, "layer")
+        require_known(layer, chosen.layers, "layer")
     steps = [layer_map(chosen, "weight", layer) for layer in chosen.layers]
     pipes = np.stack([with_identity(step) if identity else step for step in steps])
     kept = tuple(n for n in chosen.layers if layers is None or n in layers)
     tokens = range(len(chosen.queries))
     found = np.zeros((len(kept), len(tokens), len(tokens)))
-    with counting("attention flows", len(kept) * len(tokens)) as step:
+    with track_progress("attention flows", len(kept) * len(tokens)) as step:
         for place, layer in enumerate(kept):
             below = pipes[layer::-1]  # from this layer down to the first
             for query in tokens:

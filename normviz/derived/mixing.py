@@ -23,15 +23,15 @@ def mixing(stream: Stream, rung: str) -> Float32[np.ndarray, "layer query"]:
         )
     if rung in WEIGHED:
         return np.stack([WEIGHED[rung] * _context(stream.at("weight", n)) for n in stream.layers])
-    if f"mixing:{stream.held_as(rung)}" not in stream.readings:
-        known = [name.partition(":")[2] for name in stream.readings if name.startswith("mixing:")]
+    if f"mixing:{stream.canonical_id(rung)}" not in stream.statistics:
+        known = [name.partition(":")[2] for name in stream.statistics if name.startswith("mixing:")]
         raise UnknownName(
             f"The mixing ratio of {rung!r} is not held here.",
             f"Those held are: {', '.join([*known, *(WEIGHED if 'weight' in stream else ())])}.",
             'Analyze with measures=["attention", "attention-residual", …]: it comes with the '
             "rungs, as soon as one above attention is asked for.",
         )
-    return stream.reading("mixing", rung)
+    return stream.statistic("mixing", rung)
 
 
 def _context(weight: Array) -> Float32[np.ndarray, " query"]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from normviz.core.catalog import one_of
+from normviz.core.catalog import require_known
 from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.core.tokens import Tokens
@@ -57,7 +57,7 @@ class Patterns:
 
     def excess(self, pattern: str) -> ByHead:
         """How far a pattern is beyond chance: 0 at chance, 1 where nothing lies outside it."""
-        one_of(pattern, self.scores, "pattern")
+        require_known(pattern, self.scores, "pattern")
         scores, chance = self.scores[pattern], self.chance[pattern]
         if not chance < 1:  # also where it is not known
             return np.full(scores.shape, math.nan)
@@ -65,8 +65,8 @@ class Patterns:
 
     def best(self, layer: int, head: int | None = None) -> str | None:
         """The pattern that a head is furthest beyond chance in; None where it is in none."""
-        one_of(layer, self.layers, "layer")
-        one_of(head, self.heads, "head")
+        require_known(layer, self.layers, "layer")
+        require_known(head, self.heads, "head")
         place = self.layers.index(layer), self.heads.index(head)
         found = {name: float(np.nan_to_num(self.excess(name)[place])) for name in self.scores}
         first = max(found, key=lambda name: found[name])
@@ -148,7 +148,7 @@ def patterns(flow: Flow, measure: str = "weight", *, stream: str | None = None) 
         Which attention, where there are several.
     """
     chosen = flow.stream(stream)
-    held = chosen.held(measure)
+    held = chosen.require_held(measure)
     seen = visible(chosen, held)
     cells = {name: found & seen for name, found in cells_of(chosen).items()}
     shares = [divided(np.where(seen, planes(chosen, held, n), 0.0)) for n in chosen.layers]

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from normviz.core.axes import Said
-from normviz.core.catalog import MEASURES, one_of
+from normviz.core.catalog import MEASURES, require_known
 from normviz.core.flow import Flow
 from normviz.core.stream import Layers, Stream
 from normviz.errors import BadInput
@@ -56,10 +56,10 @@ def rollout(
     stream
         Which self-attention, where there are several.
     """
-    one_of(f"rollout:{measure}", ROLLOUTS, "rollout")
-    one_of(rows, ROWS, "row setting")
+    require_known(f"rollout:{measure}", ROLLOUTS, "rollout")
+    require_known(rows, ROWS, "row setting")
     chosen = stacked(flow.stream(stream))
-    base = chosen.held_as(measure)
+    base = chosen.canonical_id(measure)
     halved = base in BARE if identity is None else identity
     carried: list[Map] = []
     for layer in chosen.layers:

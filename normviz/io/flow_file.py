@@ -24,7 +24,7 @@ from normviz.core.receipt import Receipt
 from normviz.core.stream import Layers, Stream
 from normviz.core.tokens import Tokens
 from normviz.errors import BadFile, NormvizError
-from normviz.system.files import atomically
+from normviz.system.files import atomic_file
 
 FORMAT = "normviz flow"
 VERSION = 1
@@ -48,10 +48,10 @@ _DAMAGE = (
 def save(flow: Flow, path: str | Path) -> Path:
     """Write a flow to a file; an older file stays whole until the new one is."""
     place = Path(path)
-    with atomically(place) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
+    with atomic_file(place) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
         _put(archive, DESCRIPTION, json.dumps(_described(flow), ensure_ascii=False).encode())
         for stream in flow.streams.values():
-            for measure, layers in (*stream.stored.items(), *stream.readings.items()):
+            for measure, layers in (*stream.stored.items(), *stream.statistics.items()):
                 for number, array in zip(stream.layers, layers, strict=True):
                     numbers = np.ascontiguousarray(array, dtype="<f4")
                     _put(archive, _member(stream.name, measure, number), numbers.data.cast("B"))
@@ -81,8 +81,8 @@ def _described(flow: Flow) -> dict[str, Any]:
                 "layers": stream.layers,
                 "heads": stream.heads,
                 "measures": list(stream.stored),
-                "readings": list(stream.readings),
-                "same": dict(stream.same),
+                "statistics": list(stream.statistics),
+                "aliases": dict(stream.aliases),
             }
             for name, stream in flow.streams.items()
         },
@@ -123,7 +123,7 @@ def load(path: str | Path) -> Flow:
     except NormvizError as error:
         raise BadFile(
             f"{str(place)!r} contradicts itself: {error.found}",
-            error.wanted,
+            error.expected,
             "Save the flow again.",
         ) from error
 
@@ -170,13 +170,13 @@ def _stream(archive: zipfile.ZipFile, name: str, plain: Mapping[str, Any]) -> St
     layers, heads = tuple(plain["layers"]), tuple(plain["heads"])
     sizes = {"head": len(heads), "query": len(queries), "key": len(keys)}
     held: dict[str, Layers] = {}
-    for measure in (*plain["measures"], *plain.get("readings", ())):
+    for measure in (*plain["measures"], *plain.get("statistics", ())):
         shape = tuple(sizes[axis] for axis in axes_of(measure)[1:])
         held[measure] = Layers(
             _numbers(archive, _member(name, measure, layer), shape) for layer in layers
         )
-    readings = {measure: held.pop(measure) for measure in plain.get("readings", ())}
-    same = dict(plain.get("same", {}))
+    readings = {measure: held.pop(measure) for measure in plain.get("statistics", ())}
+    same = dict(plain.get("aliases", {}))
     return Stream(name, queries, keys, layers, heads, held, readings, same)  # type: ignore[arg-type]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from normviz.core.axes import STREAMS, Array, Said, StreamName
-from normviz.core.catalog import one_of
+from normviz.core.catalog import require_known
 from normviz.core.flow import Flow
 from normviz.core.receipt import ROW_SUM_SLACK, LayerCheck, Receipt
 from normviz.core.stream import Layers, Stream
@@ -45,7 +45,7 @@ def from_arrays(
     queries = _tokens(target_tokens) if target_tokens is not None else keys
     layers, heads = (tuple(range(n)) for n in alpha.shape[:2])
     if stream is not None:
-        one_of(stream, STREAMS, "stream")
+        require_known(stream, STREAMS, "stream")
     guess = _guess(alpha, crossing=target_tokens is not None)
     name = next((known for known in STREAMS if known == stream), guess)
     _fits(alpha.shape[2:], (len(queries), len(keys)))
@@ -151,5 +151,5 @@ def _checked(name: StreamName, layer: int, alpha: Array) -> LayerCheck:
         least_row=least,
         greatest_row=greatest,
         leak=0.0,
-        sourceless=None,
+        bias_share=None,
     )

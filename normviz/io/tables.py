@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from normviz.core.catalog import MEASURES, one_of
+from normviz.core.catalog import MEASURES, require_known
 from normviz.core.stream import Stream
-from normviz.system.optional import needed
+from normviz.system.optional import require_packages
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,15 +18,15 @@ def dataframe(
     stream: Stream, measure: str, *, layer: int | None = None, head: int | None = None
 ) -> "pd.DataFrame":
     """One row for each number: the axis words, the pieces of query and key, and the value."""
-    with needed("pandas", extra="tables"):
+    with require_packages("pandas", extra="tables"):
         import pandas as pd
 
-    measure = stream.held(measure)
+    measure = stream.require_held(measure)
     axes = MEASURES[measure].axes
     if head is not None:
-        one_of(head, stream.heads if "head" in axes else (), "head")
+        require_known(head, stream.heads if "head" in axes else (), "head")
     if layer is not None:
-        one_of(layer, stream.layers, "layer")
+        require_known(layer, stream.layers, "layer")
     frames = []
     for number in stream.layers if layer is None else (layer,):
         values = stream.at(measure, number)
@@ -50,10 +50,10 @@ def dataframe(
 
 def dataarray(stream: Stream, measure: str) -> "xr.DataArray":
     """A measure with the axis words as dimensions, and the pieces as extra coordinates."""
-    with needed("xarray", extra="tables"):
+    with require_packages("xarray", extra="tables"):
         import xarray as xr
 
-    measure = stream.held(measure)
+    measure = stream.require_held(measure)
     values = stream[measure]
     axes = MEASURES[measure].axes
     coordinates: dict[str, tuple[str, list[int] | list[str]]] = {
@@ -68,7 +68,7 @@ def dataarray(stream: Stream, measure: str) -> "xr.DataArray":
 
 def tidy(columns: Mapping[str, Sequence[Any] | np.ndarray]) -> "pd.DataFrame":
     """A dataframe of these columns."""
-    with needed("pandas", extra="tables"):
+    with require_packages("pandas", extra="tables"):
         import pandas as pd
 
     return pd.DataFrame(dict(columns))

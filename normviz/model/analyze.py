@@ -11,12 +11,12 @@ from normviz.core.catalog import DEFAULT
 from normviz.core.flow import Flow
 from normviz.errors import BadInput
 from normviz.model import inputs as room
-from normviz.model.capture.patching import evaluating
-from normviz.model.inputs import Prepared, has_encoder
-from normviz.model.loading import Loaded, resolve
+from normviz.model.capture.patching import eval_mode
+from normviz.model.inputs import ModelInputs, has_encoder
+from normviz.model.loading import LoadedModel, load_model
 from normviz.model.options import Options
-from normviz.model.run import flows
-from normviz.model.targets import continued, generated, translated
+from normviz.model.run import run_batch
+from normviz.model.targets import with_continuation, with_generation, with_target
 
 
 def analyze(
@@ -65,8 +65,8 @@ def analyze(
     measures
         Ids from the catalog, or `"all"`. The first four cost next to nothing; the rungs of the
         ladder from `feed-forward` on cost about as many passes as there are tokens. What is made
-        of other measures (`rollout:layer`) needs only its own name. `"all"` is all that the model
-        has, but for what takes minutes: `attention-flow`, the attributions by gradient (as many
+        of other measures (`rollout:layer-output`) needs only its own name. `"all"` is all that the
+        model has, but for what takes minutes: `attention-flow`, the attributions by gradient (as many
         passes as there are tokens times the width of the model, or `samples`) and
         `value-zeroing-output`.
     layers, heads
@@ -113,19 +113,19 @@ def analyze(
     options = Options.asked(measures, layers, heads, memory, biases, effective=effective, **slope)
     if text is None and inputs is None and isinstance(tokenizer, str):
         text, tokenizer = tokenizer, None
-    loaded = resolve(model, tokenizer, dtype=dtype)
+    loaded = load_model(model, tokenizer, dtype=dtype)
     prepared = _prepared(loaded, text, pair, inputs, truncate=truncate)
     return _one(loaded, _finished(prepared, target, generate), options)
 
 
-def _one(loaded: Loaded, prepared: Prepared, options: Options) -> Flow:
+def _one(loaded: LoadedModel, prepared: ModelInputs, options: Options) -> Flow:
     if prepared.batch != 1:
         raise BadInput(
             f"The inputs hold {prepared.batch} sequences.",
             "analyze takes one.",
             "Use normviz.analyze_many for several.",
         )
-    return next(flows(loaded, prepared, options))
+    return next(run_batch(loaded, prepared, options))
 
 
 def analyze_many(
@@ -165,19 +165,19 @@ def analyze_many(
         What `analyze` says of gradients: `samples`, `seed`, `norm`, `origin`, `rows`.
     """
     options = Options.asked(measures, layers, heads, memory, biases, effective=effective, **slope)
-    loaded = resolve(model, tokenizer, dtype=dtype)
+    loaded = load_model(model, tokenizer, dtype=dtype)
     waiting = _with_targets(loaded, texts, targets)
     while batch := list(islice(waiting, 1 if options.one_by_one else batch_size)):
         said = [text for text, _ in batch]
         prepared = room.from_texts(loaded.model, loaded.tokenizer, said, truncate=truncate)
         if targets is not None:
-            prepared = translated(prepared, [target for _, target in batch])
-        for flow, (text, target) in zip(flows(loaded, prepared, options), batch, strict=True):
+            prepared = with_target(prepared, [target for _, target in batch])
+        for flow, (text, target) in zip(run_batch(loaded, prepared, options), batch, strict=True):
             yield Flow(flow.streams, flow.receipt, f"{text} → {target}" if target else text)
 
 
 def _with_targets(
-    loaded: Loaded, texts: Iterable[str], targets: Iterable[str] | None
+    loaded: LoadedModel, texts: Iterable[str], targets: Iterable[str] | None
 ) -> Iterator[tuple[str, str]]:
     """Each text with its target, or with an empty one where there are to be none."""
     if has_encoder(loaded.model) != (targets is not None):
@@ -204,13 +204,13 @@ def _paired(texts: Iterable[str], targets: Iterable[str]) -> Iterator[tuple[str,
 
 
 def _prepared(
-    loaded: Loaded,
+    loaded: LoadedModel,
     text: Said | None,
     pair: str | None,
     inputs: Mapping[str, Any] | None,
     *,
     truncate: bool,
-) -> Prepared:
+) -> ModelInputs:
     if (text is None) == (inputs is None):
         raise BadInput(
             "There are both a text and inputs." if text is not None else "There is no text.",
@@ -229,7 +229,7 @@ def _prepared(
     return room.from_texts(loaded.model, loaded.tokenizer, [text], pairs, truncate=truncate)
 
 
-def _finished(prepared: Prepared, target: str | None, generate: int) -> Prepared:
+def _finished(prepared: ModelInputs, target: str | None, generate: int) -> ModelInputs:
     """The inputs with what the model has written, or is to have written."""
     if target is not None and generate:
         raise BadInput(
@@ -238,8 +238,8 @@ def _finished(prepared: Prepared, target: str | None, generate: int) -> Prepared
             "Give one of the two.",
         )
     if generate:
-        with evaluating(list(prepared.model.modules())):
-            return generated(prepared, generate)
+        with eval_mode(list(prepared.model.modules())):
+            return with_generation(prepared, generate)
     if target is None:
         if has_encoder(prepared.model) and prepared.ids("decoder") is None:
             raise BadInput(
@@ -249,8 +249,8 @@ def _finished(prepared: Prepared, target: str | None, generate: int) -> Prepared
             )
         return prepared
     if has_encoder(prepared.model):
-        return translated(prepared, [target])
-    return continued(prepared, target)
+        return with_target(prepared, [target])
+    return with_continuation(prepared, target)
 
 
 def check(model: Any, tokenizer: Any = None, *, measures: str | Iterable[str] = DEFAULT) -> Flow:
@@ -264,7 +264,7 @@ def check(model: Any, tokenizer: Any = None, *, measures: str | Iterable[str] = 
         What to check: by default attention alone; `"all"` climbs the ladder too.
     """
     text, answer = "The quick brown fox jumps over the lazy dog.", "It runs."
-    loaded = resolve(model, tokenizer)
+    loaded = load_model(model, tokenizer)
     prepared = _prepared(loaded, text, None, None, truncate=False)
     target = answer if has_encoder(loaded.model) else None
     return _one(loaded, _finished(prepared, target, 0), Options.asked(measures))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from normviz.errors import ModelNotFound
-from normviz.system.files import filling
+from normviz.system.files import atomic_folder
 
 CHECKOUT = Path(__file__).parents[2]
 """The project's own files, where normviz runs from a checkout."""
@@ -116,7 +116,7 @@ class Kept:
             "model."
         )
         try:
-            with filling(self.cached) as fresh:
+            with atomic_folder(self.cached) as fresh:
                 for name in self.files:
                     content = _fetched(f"{address}/{name}")
                     self._hold(name, content, address, by_hand)
@@ -198,7 +198,7 @@ def _converted(gguf: Path) -> Path:
     kept = cache_folder() / f"{gguf.stem}-{SMOLLM2.sha256[:12]}"
     if (kept / "config.json").exists():
         return kept
-    with filling(kept) as fresh:
+    with atomic_folder(kept) as fresh:
         source = {"pretrained_model_name_or_path": gguf.parent, "gguf_file": gguf.name}
         transformers.AutoTokenizer.from_pretrained(**source).save_pretrained(fresh)
         unpacked = transformers.LlamaForCausalLM.from_pretrained(**source)

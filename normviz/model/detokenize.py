@@ -174,7 +174,7 @@ def read(tokenizer: Any, ids: Iterable[int]) -> Tokens:
             category(piece, special=p.special, cls=number == cls, sep=number == sep)
             for piece, p, number in zip(shown, pieces, numbers, strict=True)
         ),
-        spellings=tuple(_spelled(word) for word in members),
+        word_texts=tuple(_spelled(word) for word in members),
     )
 
 

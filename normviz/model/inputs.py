@@ -18,7 +18,7 @@ from normviz.model.types import Real
 
 
 @dataclass(frozen=True)
-class Prepared:
+class ModelInputs:
     """Ready model inputs, with what is needed to label the result."""
 
     model: nn.Module
@@ -130,7 +130,7 @@ def patches(pixels: Tensor, model: nn.Module, length: int) -> Tokens:
     )
 
 
-def from_inputs(model: nn.Module, tokenizer: Any, inputs: Mapping[str, Any]) -> Prepared:
+def from_inputs(model: nn.Module, tokenizer: Any, inputs: Mapping[str, Any]) -> ModelInputs:
     """Inputs that are ready for the model, of any modality."""
     given = {
         name: torch.as_tensor(value) if _is_array(value) else value
@@ -145,7 +145,7 @@ def from_inputs(model: nn.Module, tokenizer: Any, inputs: Mapping[str, Any]) -> 
     if "labels" in given and has_encoder(model) and "decoder_input_ids" not in given:
         given["decoder_input_ids"] = shifted(model, given["labels"])
     given.pop("labels", None)
-    prepared = Prepared(model, given, tokenizer)
+    prepared = ModelInputs(model, given, tokenizer)
     for side in ("encoder", "decoder"):
         ids = prepared.ids(side)
         if ids is not None:
@@ -165,7 +165,7 @@ def from_texts(
     *,
     truncate: bool = False,
     most: int | None = None,
-) -> Prepared:
+) -> ModelInputs:
     """One or more texts (or pairs) as a batch, padded on the right where lengths differ.
 
     With `most`, a text may have no more tokens than that, whatever the model can take.
@@ -188,7 +188,7 @@ def from_texts(
     given = padded(rows, getattr(tokenizer, "pad_token_id", None) or 0)
     check_ids(model, given["input_ids"], tokenizer)
     title = " ‖ ".join(part for part in (texts[0], pairs[0] if pairs else None) if part)
-    return Prepared(model, given, tokenizer, title, tuple(notes))
+    return ModelInputs(model, given, tokenizer, title, tuple(notes))
 
 
 def encoded(

@@ -18,7 +18,7 @@ from normviz.system import progress
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedModel:
     """A model ready to run, its tokenizer where there is one, and what to call it."""
 
     model: nn.Module
@@ -26,7 +26,9 @@ class Loaded:
     name: str
 
 
-def resolve(model: Any, tokenizer: Any = None, *, dtype: str | torch.dtype | None = None) -> Loaded:
+def load_model(
+    model: Any, tokenizer: Any = None, *, dtype: str | torch.dtype | None = None
+) -> LoadedModel:
     """The model and tokenizer behind whatever was given.
 
     A model object is used as it is, never changed; with another `dtype`, a copy of it runs.
@@ -54,7 +56,7 @@ def _dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
     return found
 
 
-def _given(model: nn.Module, tokenizer: Any, dtype: torch.dtype | None) -> Loaded:
+def _given(model: nn.Module, tokenizer: Any, dtype: torch.dtype | None) -> LoadedModel:
     model = getattr(model, "_orig_mod", model)  # a compiled model hides the one that can be heard
     name = str(getattr(model, "name_or_path", "") or type(model).__name__)
     name = "/".join(Path(name).parts[-2:]) if Path(name).is_absolute() else name
@@ -62,10 +64,10 @@ def _given(model: nn.Module, tokenizer: Any, dtype: torch.dtype | None) -> Loade
         model = copy.deepcopy(model).to(dtype)
     if isinstance(tokenizer, str | Path):
         tokenizer = _tokenizer(str(tokenizer))
-    return Loaded(model, tokenizer, name)
+    return LoadedModel(model, tokenizer, name)
 
 
-def _named(name: str, tokenizer: Any, dtype: torch.dtype | None) -> Loaded:
+def _named(name: str, tokenizer: Any, dtype: torch.dtype | None) -> LoadedModel:
     options = {} if dtype is None else {"dtype": dtype}
     try:
         with loading():
@@ -85,7 +87,7 @@ def _named(name: str, tokenizer: Any, dtype: torch.dtype | None) -> Loaded:
     if isinstance(tokenizer, str | Path):
         tokenizer = _tokenizer(str(tokenizer))
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    return Loaded(model.to(device).eval(), own if tokenizer is None else tokenizer, name)
+    return LoadedModel(model.to(device).eval(), own if tokenizer is None else tokenizer, name)
 
 
 @contextmanager

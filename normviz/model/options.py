@@ -4,13 +4,19 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from normviz.core.catalog import ATTRIBUTIONS, ZEROINGS, chosen, is_climbed, one_of
-from normviz.derived.complete import bases, is_derived
+from normviz.core.catalog import (
+    ATTRIBUTIONS,
+    ZEROINGS,
+    is_ladder_measure,
+    parse_measures,
+    require_known,
+)
+from normviz.derived.complete import is_derived, required_measures
 from normviz.errors import BadInput
 from normviz.model.decompose.tape import Biases
 from normviz.model.measures.effective import FORMS, Form
 from normviz.model.measures.gradients.chain import Origin
-from normviz.model.measures.gradients.jacobian_norms import Norm, Rows, Slope
+from normviz.model.measures.gradients.jacobian_norms import GradientOptions, Norm, Rows
 
 FEWEST = 2
 """How many random directions it takes to say how far they differ."""
@@ -26,7 +32,7 @@ class Options:
     memory: int | None = None
     biases: Biases = "source"
     effective: Form = "bias"
-    slope: Slope = field(default_factory=Slope)
+    slope: GradientOptions = field(default_factory=GradientOptions)
     by_name: bool = True
     """Whether each measure was named, and not merely meant by `"all"`."""
 
@@ -43,8 +49,8 @@ class Options:
         **slope: Any,
     ) -> "Options":
         """The options a person gave, or a sentence that says what is wrong with them."""
-        one_of(biases, ("source", "constant"), "treatment of biases")
-        one_of(effective, FORMS, "effective form")
+        require_known(biases, ("source", "constant"), "treatment of biases")
+        require_known(effective, FORMS, "effective form")
         whole = isinstance(memory, int | float) and not isinstance(memory, bool)
         if memory is not None and not (whole and 0 < memory < float("inf")):
             raise BadInput(
@@ -53,15 +59,15 @@ class Options:
                 "Write memory=2 * 2**30 for two gibibytes.",
             )
         budget = None if memory is None else int(memory)
-        how = Slope(memory=budget, **_sensible(slope))
+        how = GradientOptions(memory=budget, **_sensible(slope))
         named = measures != "all"
-        wanted = chosen(measures)
+        wanted = parse_measures(measures)
         return cls(wanted, layers, heads, budget, biases, effective, how, by_name=named)
 
     @property
     def run_for(self) -> tuple[str, ...]:
         """The measures a model must be run for; others are made of them afterwards."""
-        return bases(self.measures)
+        return required_measures(self.measures)
 
     @property
     def run_layers(self) -> Collection[int] | None:
@@ -73,7 +79,7 @@ class Options:
     @property
     def one_by_one(self) -> bool:
         """Whether texts must be run alone: parts are kept apart by token, not by text."""
-        alone = {name for name in self.run_for if is_climbed(name)} - {"attention"}
+        alone = {name for name in self.run_for if is_ladder_measure(name)} - {"attention"}
         again = {"decomposition", *ATTRIBUTIONS, *ZEROINGS}
         return bool(alone) or not again.isdisjoint(self.run_for)
 
@@ -82,7 +88,7 @@ def _sensible(slope: dict[str, Any]) -> dict[str, Any]:
     """What was asked of gradients, or a sentence that says what is wrong with it."""
     for name, known in (("norm", Norm), ("origin", Origin), ("rows", Rows)):
         if name in slope:
-            one_of(slope[name], get_args(known), name)
+            require_known(slope[name], get_args(known), name)
     samples, seed = slope.get("samples"), slope.get("seed", 0)
     whole = isinstance(samples, int) and not isinstance(samples, bool)
     if samples is not None and not (whole and samples >= FEWEST):

@@ -12,24 +12,24 @@ import torch
 from normviz.core.axes import StreamName  # noqa: TC001 - beartype reads it
 from normviz.core.flow import Flow
 from normviz.core.receipt import Receipt
-from normviz.derived.complete import completed
-from normviz.model.capture import Heard, Taped, capture
-from normviz.model.capture.patching import implementation
-from normviz.model.collect import gathered
-from normviz.model.inputs import Prepared, has_encoder
-from normviz.model.loading import Loaded
-from normviz.model.measures.extra_passes import rerun
+from normviz.derived.complete import add_derived
+from normviz.model.capture import CapturedAttention, LayerTrace, capture
+from normviz.model.capture.patching import implementation_name
+from normviz.model.collect import collect
+from normviz.model.inputs import ModelInputs, has_encoder
+from normviz.model.loading import LoadedModel
+from normviz.model.measures.extra_passes import run_extra_passes
 from normviz.model.measures.ladder.decomposition import Carried
-from normviz.model.measures.reducer import Reducer
+from normviz.model.measures.reducer import AttentionReducer
 from normviz.model.options import Options
-from normviz.system.progress import counting
+from normviz.system.progress import track_progress
 
 
-def flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flow]:
+def run_batch(loaded: LoadedModel, prepared: ModelInputs, options: Options) -> Iterator[Flow]:
     """Run a model on what was prepared, and make a flow of each text."""
-    attention = implementation(loaded.model)
+    attention = implementation_name(loaded.model)
     sides = {side: (lambda n, side=side: prepared.real(side, n)) for side in ("encoder", "decoder")}
-    reducer = Reducer(
+    reducer = AttentionReducer(
         options.run_for,
         layers=options.run_layers,
         heads=options.heads,
@@ -38,9 +38,9 @@ def flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flow
         biases=options.biases,
         form=options.effective,
     )
-    with counting("attention layers", _layer_count(loaded.model)) as step:
+    with track_progress("attention layers", _layer_count(loaded.model)) as step:
 
-        def measured(heard: Heard) -> None:
+        def measured(heard: CapturedAttention) -> None:
             reducer(heard)
             step()
 
@@ -50,16 +50,18 @@ def flows(loaded: Loaded, prepared: Prepared, options: Options) -> Iterator[Flow
     if "decomposition" in options.measures:
         with torch.no_grad():
             reducer.carried(_carried(loaded.model, prepared, len(reducer.results)))
-    said = rerun(loaded.model, inputs, reducer, options.slope)
+    said = run_extra_passes(loaded.model, inputs, reducer, options.slope)
     about = _about(loaded, prepared, attention)
-    for row in gathered(reducer.results, prepared, options.layers):
+    for row in collect(reducer.results, prepared, options.layers):
         notes = prepared.notes + row.notes + said
-        receipt = Receipt(row.checks, **about, rungs=row.rungs, slopes=row.slopes, notes=notes)
+        receipt = Receipt(
+            row.checks, **about, rungs=row.rungs, gradients=row.gradients, notes=notes
+        )
         flow = Flow(row.streams, receipt, prepared.title)
-        yield completed(flow, options.measures, options.layers, insist=options.by_name)
+        yield add_derived(flow, options.measures, options.layers, insist=options.by_name)
 
 
-def _about(loaded: Loaded, prepared: Prepared, attention: str) -> dict[str, Any]:
+def _about(loaded: LoadedModel, prepared: ModelInputs, attention: str) -> dict[str, Any]:
     """What a receipt says of a whole batch."""
     first = next(loaded.model.parameters(), None)
     return {
@@ -76,12 +78,12 @@ class _Enough(Exception):
     """The last layer has passed; what a model does with its output is its own affair."""
 
 
-def _carried(model: Any, prepared: Prepared, attentions: int) -> list[Carried]:
+def _carried(model: Any, prepared: ModelInputs, attentions: int) -> list[Carried]:
     """A second pass, with one tape through all layers, up to the last of so many attentions."""
     layers: list[Carried] = []
     streams: list[StreamName] = []
 
-    def layered(taped: Taped) -> None:
+    def layered(taped: LayerTrace) -> None:
         before = sum(len(layer.streams) for layer in layers)
         layers.append(Carried(taped, tuple(streams[before:])))
         if len(streams) == attentions:

@@ -7,11 +7,11 @@ from typing import Any
 import torch
 
 from normviz.errors import BadInput
-from normviz.model.inputs import Prepared, has_encoder, padded, shifted
+from normviz.model.inputs import ModelInputs, has_encoder, padded, shifted
 from normviz.model.limits import check_ids, check_length, longest
 
 
-def translated(prepared: Prepared, targets: Sequence[str]) -> Prepared:
+def with_target(prepared: ModelInputs, targets: Sequence[str]) -> ModelInputs:
     """An encoder–decoder taught these targets: its decoder reads the start token, then a target."""
     tokenizer = _tokenizer(prepared)
     rows = [_taught(prepared, tokenizer, target) for target in targets]
@@ -23,7 +23,7 @@ def translated(prepared: Prepared, targets: Sequence[str]) -> Prepared:
     return replace(prepared, given=prepared.given | decoding, title=title)
 
 
-def _taught(prepared: Prepared, tokenizer: Any, target: str) -> dict[str, list[int]]:
+def _taught(prepared: ModelInputs, tokenizer: Any, target: str) -> dict[str, list[int]]:
     """One target as the decoder reads it, checked."""
     encoded = tokenizer(text_target=target, return_tensors="pt", verbose=False)
     if not target.strip() or not encoded["input_ids"].numel():
@@ -38,7 +38,7 @@ def _taught(prepared: Prepared, tokenizer: Any, target: str) -> dict[str, list[i
     return {"input_ids": ids[0].tolist(), "attention_mask": [1] * ids.shape[1]}
 
 
-def continued(prepared: Prepared, target: str) -> Prepared:
+def with_continuation(prepared: ModelInputs, target: str) -> ModelInputs:
     """A language model that has written this target behind the text."""
     if not _writes(prepared):
         raise BadInput(
@@ -52,7 +52,7 @@ def continued(prepared: Prepared, target: str) -> Prepared:
     return _longer(prepared, ids, prepared.title + target)
 
 
-def generated(prepared: Prepared, count: int) -> Prepared:
+def with_generation(prepared: ModelInputs, count: int) -> ModelInputs:
     """The text as the model itself goes on, always with its likeliest token."""
     model: Any = prepared.model
     if not _writes(prepared) or not hasattr(model, "generate"):
@@ -78,20 +78,20 @@ def generated(prepared: Prepared, count: int) -> Prepared:
     return _longer(prepared, ids, _titled(prepared, ids[0, prepared.given["input_ids"].shape[1] :]))
 
 
-def _titled(prepared: Prepared, written: torch.Tensor) -> str:
+def _titled(prepared: ModelInputs, written: torch.Tensor) -> str:
     """What was said, and what the model wrote, where a tokenizer can spell it."""
     spell = getattr(prepared.tokenizer, "decode", None)
     told = spell(written.tolist(), skip_special_tokens=True).strip() if spell else ""
     return " → ".join(part for part in (prepared.title, told) if part)
 
 
-def _writes(prepared: Prepared) -> bool:
+def _writes(prepared: ModelInputs) -> bool:
     """Whether the model writes text: an encoder–decoder, or a class that can generate."""
     can = getattr(prepared.model, "can_generate", None)
     return has_encoder(prepared.model) or bool(can is not None and can())
 
 
-def _longer(prepared: Prepared, ids: torch.Tensor, title: str) -> Prepared:
+def _longer(prepared: ModelInputs, ids: torch.Tensor, title: str) -> ModelInputs:
     check_length(ids.shape[1], longest(prepared.model))
     given = prepared.given | {"input_ids": ids}
     if "attention_mask" in given:
@@ -102,7 +102,7 @@ def _longer(prepared: Prepared, ids: torch.Tensor, title: str) -> Prepared:
     return replace(prepared, given=given, title=title)
 
 
-def _tokenizer(prepared: Prepared) -> Any:
+def _tokenizer(prepared: ModelInputs) -> Any:
     if prepared.tokenizer is None:
         raise BadInput(
             "There is no tokenizer.",

@@ -10,10 +10,10 @@ import numpy as np
 
 from normviz.errors import BadInput
 from normviz.model.analyze import analyze
-from normviz.model.loading import resolve
+from normviz.model.loading import load_model
 from normviz.studies.identifiability.documents import Text, listed
-from normviz.system.optional import needed
-from normviz.system.progress import counting
+from normviz.system.optional import require_packages
+from normviz.system.progress import track_progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +68,7 @@ class Mixing:
 
     def to_dataframe(self) -> "pd.DataFrame":
         """One row for each ratio, between 0 and 1."""
-        with needed("pandas", extra="tables"):
+        with require_packages("pandas", extra="tables"):
             import pandas as pd
 
         return pd.DataFrame(
@@ -116,12 +116,12 @@ def mixing(
             "The share of tokens to mask is wanted, from 0 to 1.",
             "Write masked=0.12, as in the paper.",
         )
-    loaded = resolve(model, tokenizer, dtype=dtype)
+    loaded = load_model(model, tokenizer, dtype=dtype)
     draw = random.Random(seed)  # noqa: S311 (the paper's own choice, and no secret)
     found: dict[str, list[np.ndarray]] = {name: [] for name in PAPER}
     replaced = 0
     measures = ["weight", *(rung for rung in PAPER.values() if rung.startswith("attention"))]
-    with counting("texts", len(given)) as step:
+    with track_progress("texts", len(given)) as step:
         for text in given:
             inputs, count = _masked(loaded.tokenizer, text, float(masked), longest, draw)
             flow = analyze(loaded.model, loaded.tokenizer, inputs=inputs, measures=measures)

@@ -14,7 +14,7 @@ Kind = TypeVar("Kind")
 
 
 @contextmanager
-def atomically(place: Path) -> Iterator[Path]:
+def atomic_file(place: Path) -> Iterator[Path]:
     """A path to write to, which takes its place only when everything went well."""
     place.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
@@ -31,7 +31,7 @@ def atomically(place: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def filling(place: Path) -> Iterator[Path]:
+def atomic_folder(place: Path) -> Iterator[Path]:
     """A folder to fill, which takes its place only when everything went well.
 
     Where somebody else was quicker and theirs holds as much, theirs stays.
@@ -55,7 +55,7 @@ def _names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def by_ending(output: str, kinds: Mapping[str, Kind]) -> Kind:
+def by_suffix(output: str, kinds: Mapping[str, Kind]) -> Kind:
     """What belongs to the ending of a file's name; other endings are refused."""
     ending = Path(output).suffix.lower()
     if ending not in kinds:

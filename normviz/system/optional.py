@@ -7,7 +7,7 @@ from normviz.errors import MissingPackage
 
 
 @contextmanager
-def needed(*packages: str, extra: str) -> Iterator[None]:
+def require_packages(*packages: str, extra: str) -> Iterator[None]:
     """Say what to install when one of these packages turns out to be missing."""
     try:
         yield

@@ -15,7 +15,7 @@ def seen() -> bool:
 
 
 @contextmanager
-def counting(what: str, total: int | None) -> Iterator[Any]:
+def track_progress(what: str, total: int | None) -> Iterator[Any]:
     """Count steps of some work; gives a function to be called after each."""
     try:
         from tqdm.auto import tqdm  # type: ignore[import-untyped]

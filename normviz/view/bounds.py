@@ -31,7 +31,7 @@ LONGEST, LARGEST = 2**16 - 1, 10**8
 """The most dots that a PNG may have on one side, and in all."""
 
 
-def bounded(name: str, value: object) -> float:
+def checked_size(name: str, value: object) -> float:
     """A size as a plain number, or an error that says how large it may be."""
     bounds = BOUNDS[name]
     is_number = isinstance(value, Real) and not isinstance(value, bool)

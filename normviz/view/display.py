@@ -7,7 +7,7 @@ from typing import Any
 
 from normviz.core.flow import Flow
 from normviz.errors import MissingPackage
-from normviz.view.bounds import bounded
+from normviz.view.bounds import checked_size
 from normviz.view.page import as_text, page
 
 HEIGHT = 640
@@ -44,22 +44,22 @@ class Frame:
 def frame(flow: Flow, *, height: Any = HEIGHT, **choice: Any) -> Frame:
     """The view of a flow in an iframe that may run its own script, and nothing more."""
     name = f"normviz: {flow.title or flow.receipt.model}"
-    return framed(name, page(flow, **choice), repr(flow), height)
+    return iframe(name, page(flow, **choice), repr(flow), height)
 
 
-def framed(name: str, content: str, text: str, height: Any = HEIGHT) -> Frame:
+def iframe(name: str, content: str, text: str, height: Any = HEIGHT) -> Frame:
     """A page in an iframe, with a name for those who do not see it."""
     title = as_text(textwrap.shorten(name, 100, placeholder=" …"))
-    tall = round(bounded("height", height))
+    tall = round(checked_size("height", height))
     return Frame(FRAME.format(title=title, height=tall, page=html.escape(content)), text)
 
 
 def show(flow: Flow, *, static: bool = False, **choice: Any) -> None:
     """Display the widget of a flow, or its page in a frame."""
-    displayed(frame(flow, **choice) if static else flow.widget(**choice))
+    display_object(frame(flow, **choice) if static else flow.widget(**choice))
 
 
-def displayed(shown: Any) -> None:
+def display_object(shown: Any) -> None:
     """Hand something to the notebook."""
     try:
         from IPython.display import display

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from normviz.core.catalog import one_of
+from normviz.core.catalog import require_known
 from normviz.core.flow import Flow
 from normviz.errors import NormvizError, UnknownName
-from normviz.system.files import atomically
+from normviz.system.files import atomic_file
 from normviz.view.assets import bundle
-from normviz.view.bounds import bounded
+from normviz.view.bounds import checked_size
 from normviz.view.encoding import PRECISIONS
 from normviz.view.payload import pack
 from normviz.view.state import BadChoice, resolve, split
@@ -79,7 +79,7 @@ def to_html(
 def written(content: str, path: str | os.PathLike[str]) -> Path:
     """Write a page to a file, whole or not at all."""
     target = Path(path)
-    with atomically(target) as unfinished:
+    with atomic_file(target) as unfinished:
         unfinished.write_bytes(content.encode("ascii"))
     return target
 
@@ -99,8 +99,8 @@ def page(
             "At least one is wanted.",
             "Give a flow, or a list of flows.",
         )
-    one_of(precision, PRECISIONS, "precision")
-    budget = None if max_mb is None else bounded("max_mb", max_mb)
+    require_known(precision, PRECISIONS, "precision")
+    budget = None if max_mb is None else checked_size("max_mb", max_mb)
     hosts = [_host(flow, precision, choice) for flow in every]
     whole = _page(every, hosts)
     if budget is None or len(whole) <= budget * 1e6:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from normviz.core.axes import Array
-from normviz.core.catalog import MEASURES, one_of
+from normviz.core.catalog import MEASURES, require_known
 from normviz.core.flow import Flow
 from normviz.core.receipt import Receipt
 from normviz.core.stream import Stream
@@ -35,7 +35,7 @@ def pack(flow: Flow, *others: Flow, precision: str = "log16", whole: bool = True
 
     Without `whole` there are no numbers in it: the view asks for them.
     """
-    one_of(precision, PRECISIONS, "precision")
+    require_known(precision, PRECISIONS, "precision")
     flows = (flow, *others)
     places: list[dict[str, Any]] = []
     chunks: list[bytes] = []
@@ -82,7 +82,7 @@ def _about(flow: Flow, precision: str) -> dict[str, Any]:
 
 def _second_names(flow: Flow) -> list[str]:
     """The rungs that coincide with others in every stream, so that no stream holds them."""
-    second = {name for stream in flow.streams.values() for name in stream.same}
+    second = {name for stream in flow.streams.values() for name in stream.aliases}
     return [name for name in MEASURES if name in second and name not in flow.measures]
 
 
@@ -95,7 +95,7 @@ def _about_stream(stream: Stream, receipt: Receipt) -> dict[str, Any]:
         "heads": stream.heads,
         "measures": stream.measures,
         "multiplied": [name for name in stream.measures if name not in stream.stored],
-        "readings": list(stream.readings),
-        "same": dict(stream.same),
-        "sourceless": receipt.sourceless(stream.name, stream.layers),
+        "statistics": list(stream.statistics),
+        "aliases": dict(stream.aliases),
+        "bias_share": receipt.bias_share(stream.name, stream.layers),
     }

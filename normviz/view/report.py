@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from normviz.core.chart import Chart
-from normviz.view.display import HEIGHT, Frame, displayed, framed
+from normviz.view.display import HEIGHT, Frame, display_object, iframe
 from normviz.view.page import data_block, document, written
 from normviz.view.payload import FORMAT
 
@@ -34,7 +34,7 @@ class Report:
         return document(f"normviz: {self.title}, {self.about}", [HOST.format(data=data)])
 
 
-class Shown(ABC):
+class ReportMixin(ABC):
     """What has a report can be looked at, in a file and in a notebook."""
 
     @abstractmethod
@@ -48,11 +48,11 @@ class Shown(ABC):
     def frame(self, *, height: Any = HEIGHT) -> Frame:
         """The same page in an iframe, for every place that shows HTML."""
         report = self.report()
-        return framed(f"normviz: {report.title}", report.page(), str(self), height)
+        return iframe(f"normviz: {report.title}", report.page(), str(self), height)
 
     def show(self, *, height: Any = HEIGHT) -> None:
         """Display the charts in a notebook."""
-        displayed(self.frame(height=height))
+        display_object(self.frame(height=height))
 
     def _repr_html_(self) -> str:
         return self.frame().html

@@ -7,7 +7,7 @@ from typing import Any
 from traitlets import TraitError
 
 from normviz.alignment.align import SETTINGS
-from normviz.core.catalog import number_of, one_of
+from normviz.core.catalog import require_index, require_known
 from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.derived.agreement import BEST
@@ -42,7 +42,7 @@ def split(given: dict[str, Any]) -> tuple[dict[str, Any], tuple[Flow, ...]]:
 def resolve(flow: Flow, given: dict[str, Any]) -> dict[str, Any]:
     """Every choice, checked: what was given, and for the rest what suits this flow."""
     for name in given:
-        _refuse(one_of, name, CHOICES, "choice")
+        _refuse(require_known, name, CHOICES, "choice")
     wanted = {name: value for name, value in given.items() if value is not None}
     stream = _refuse(flow.stream, wanted.get("stream", _usual_stream(flow, wanted.get("view"))))
     if not (stream.measures and stream.layers):
@@ -92,19 +92,19 @@ def _refuse(work: Callable[..., Any], *given: Any) -> Any:
     try:
         return work(*given)
     except NormvizError as error:
-        raise BadChoice(error.found, error.wanted, error.do) from None
+        raise BadChoice(error.found, error.expected, error.do) from None
 
 
 def _named(kind: str, names: Iterable[str]) -> Callable[[Any, Stream, str], Any]:
     def checked(value: Any, _stream: Stream, _side: str) -> Any:
-        one_of(value, names, kind)
+        require_known(value, names, kind)
         return value
 
     return checked
 
 
 def _view(value: Any, stream: Stream, _side: str) -> str:
-    one_of(value, VIEWS, "view")
+    require_known(value, VIEWS, "view")
     if value == ACROSS and stream.name != "cross":
         raise UnknownName(
             f"The view {ACROSS!r} is asked for, and the stream is {stream.name!r}.",
@@ -115,13 +115,13 @@ def _view(value: Any, stream: Stream, _side: str) -> str:
 
 
 def _stream(value: Any, stream: Stream, _side: str) -> str:
-    one_of(value, (stream.name,), "stream")
+    require_known(value, (stream.name,), "stream")
     return stream.name
 
 
 def _measure(value: Any, stream: Stream, _side: str) -> str:
     """A measure held; one that coincides with another here goes by the other's name."""
-    return stream.held(value)
+    return stream.require_held(value)
 
 
 def _compare(value: Any, stream: Stream, _side: str) -> str | int | None:
@@ -136,12 +136,12 @@ def _compare(value: Any, stream: Stream, _side: str) -> str | int | None:
         )
     if isinstance(value, str):
         return _measure(value, stream, _side)
-    return number_of(value, stream.layers, "measure or layer")
+    return require_index(value, stream.layers, "measure or layer")
 
 
 def yes_or_no(value: Any, name: str) -> bool:
     """A value that is True or False, or an error that names what it was given for."""
-    _refuse(one_of, value, (False, True), f"value for {name}")
+    _refuse(require_known, value, (False, True), f"value for {name}")
     return bool(value)
 
 
@@ -165,7 +165,7 @@ def _threshold(value: Any, _stream: Stream, _side: str) -> float:
 
 
 def _layer(value: Any, stream: Stream, _side: str) -> int:
-    return number_of(value, stream.layers, "layer")
+    return require_index(value, stream.layers, "layer")
 
 
 def _heads(value: Any, stream: Stream, _side: str) -> list[int] | None:
@@ -175,7 +175,7 @@ def _heads(value: Any, stream: Stream, _side: str) -> list[int] | None:
 
 def _token(value: Any, stream: Stream, side: str) -> int | None:
     count = stream.size(side if side in SIDES else "query")
-    return None if value is None else number_of(value, range(count), "token")
+    return None if value is None else require_index(value, range(count), "token")
 
 
 CHOICES: dict[str, Callable[[Any, Stream, str], Any]] = {

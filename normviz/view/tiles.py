@@ -2,7 +2,7 @@
 
 `0/encoder/weight/3/all` is the first flow's α in layer 3, all heads [head query key]; instead of
 `all` there may be `sum`, the heads added up [query key], or the number of one head.
-`0/encoder/along:layer/3/all` is a reading of a rung; see `Stream.reading`.
+`0/encoder/projection:layer-output/3/all` is a reading of a rung; see `Stream.reading`.
 `0/encoder/weight/overview` is every layer and head at once: small pictures, and what it takes to
 compare layers and heads without their numbers.
 """
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from normviz.core.axes import Array
-from normviz.core.catalog import MEASURES, axes_of, one_of
+from normviz.core.catalog import MEASURES, axes_of, require_known
 from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.errors import NormvizError, NotFinite, UnknownName
@@ -42,7 +42,7 @@ def names(flows: Sequence[Flow]) -> Iterator[str]:
     """Every tile of a whole payload: what the streams store, and each measure's overview."""
     for index, flow in enumerate(flows):
         for stream in flow.streams.values():
-            for measure in (*stream.stored, *stream.readings):
+            for measure in (*stream.stored, *stream.statistics):
                 for layer in stream.layers:
                     yield f"{index}/{stream.name}/{measure}/{layer}/all"
             for measure in stream.measures:
@@ -60,7 +60,7 @@ def tile(flows: Sequence[Flow], name: str, precision: str) -> Tile:
     try:
         index, stream_name, measure, *rest = name.split("/")
         stream = flows[int(index)].stream(stream_name)
-        one_of(measure, (*stream.measures, *stream.readings), "measure")
+        require_known(measure, (*stream.measures, *stream.statistics), "measure")
         if rest == ["overview"] and measure in stream.measures:
             return _overview(name, stream, measure, precision)
         layer, heads = rest

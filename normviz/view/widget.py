@@ -6,7 +6,7 @@ import anywidget
 import traitlets
 from comm import DummyComm
 
-from normviz.core.catalog import one_of
+from normviz.core.catalog import require_known
 from normviz.core.flow import Flow
 from normviz.errors import NormvizError
 from normviz.view.assets import bundle
@@ -73,7 +73,7 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
     """`auto` follows the host; `light` and `dark` do not."""
 
     def __init__(self, flow: Flow, *, precision: str = "log16", **choice: Any) -> None:
-        one_of(precision, PRECISIONS, "precision")
+        require_known(precision, PRECISIONS, "precision")
         choice, others = split(choice)
         self._flow = flow
         self._flows = (flow, *others)

@@ -33,13 +33,13 @@ def test_tokens_become_pieces_of_the_words_that_the_links_count_in():
         stream = flow.stream(name)
         assert (stream.queries.words, stream.keys.words) == (queries, keys)
         assert stream["weight"] is plain.stream(name)["weight"]
-    assert flow.cross.keys.spellings == ("Ten", "go", "tres", "gatos.", "</s>")
-    assert flow.decoder.queries.spellings[-2:] == ("cat", "s.")
+    assert flow.cross.keys.word_texts == ("Ten", "go", "tres", "gatos.", "</s>")
+    assert flow.decoder.queries.word_texts[-2:] == ("cat", "s.")
 
 
 def test_what_stood_before_the_source_is_no_word_of_it():
     flow = translation_flow().with_gold([(0, 0)], source="tres gatos.", prefix="Tengo")
-    assert flow.cross.keys.spellings[-3:] == ("tres", "gatos.", "</s>")
+    assert flow.cross.keys.word_texts[-3:] == ("tres", "gatos.", "</s>")
     assert flow.cross.keys.special[:2] == (True, True)
 
 

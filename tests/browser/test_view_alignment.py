@@ -72,7 +72,7 @@ def test_two_measures_stand_side_by_side_and_point_at_the_same_word(show):
     expect(tab.locator(".nv-facing-words .nv-on")).to_have_text(["cats", "cats"])
     soft = align(flow, "weight", layer=1).soft[3]
     best = int(soft.argmax())
-    share = f"‘cats’ ← ‘{flow.cross.keys.spellings[best]}’: {100 * soft[best]:.0f}%"
+    share = f"‘cats’ ← ‘{flow.cross.keys.word_texts[best]}’: {100 * soft[best]:.0f}%"
     gold = "sure" if (best, 3) in GOLD.sure else "none"
     said = tab.locator(".nv-sentence").first
     expect(said).to_contain_text(f"{share} of what ‘cats’ takes; gold: {gold}")

@@ -68,7 +68,7 @@ def test_the_chart_is_a_table_too_and_its_words_are_in_the_legend(show):
 
 
 def test_the_chart_stands_beside_the_mixing_ratios_where_there_are_any(show):
-    tab = show(ladder_flow().with_chart(chart()), view="profile", measure="layer")
+    tab = show(ladder_flow().with_chart(chart()), view="profile", measure="layer-output")
     mixing, further = (tab.locator(which).bounding_box() for which in (".nv-mixing", PANEL))
     assert mixing["y"] == pytest.approx(further["y"])
     assert mixing["x"] + mixing["width"] < further["x"]

@@ -31,7 +31,7 @@ def names(tab):
 
 
 @pytest.mark.parametrize(
-    ("at", "measure"), [(0, "weight"), (4, "attention-residual"), (8, "layer")]
+    ("at", "measure"), [(0, "weight"), (4, "attention-residual"), (8, "layer-output")]
 )
 def test_every_rung_is_a_stop_of_the_slider_and_has_its_name_below_it(show, at, measure):
     tab = show(ladder_flow(), measure=measure)
@@ -70,7 +70,7 @@ def test_the_picture_stays_in_place_while_its_ribbons_change_and_the_ranks_are_n
 
 
 def test_rungs_that_coincide_are_one_stop_that_either_name_opens(show):
-    tab = show(ladder_flow(prenorm=True), measure="layer")
+    tab = show(ladder_flow(prenorm=True), measure="layer-output")
     pairs = ["+ residual = + LayerNorm", "+ residual 2 = whole layer"]
     assert names(tab)[4:] == [pairs[0], "through FF", pairs[1]]
     expect(slider(tab)).to_have_value("6")
@@ -82,7 +82,7 @@ def test_rungs_that_coincide_are_one_stop_that_either_name_opens(show):
 
 @pytest.mark.parametrize("width", [340, 520, 760, 1180])
 def test_the_controls_wrap_and_never_cover_the_data(show, width):
-    tab = show(ladder_flow(), measure="layer")
+    tab = show(ladder_flow(), measure="layer-output")
     tab.set_viewport_size({"width": width, "height": 800})
     end = tab.locator(".nv-controls").bounding_box()
     assert end["y"] + end["height"] <= tab.locator(".nv-gallery").bounding_box()["y"]
@@ -93,10 +93,10 @@ def test_the_controls_wrap_and_never_cover_the_data(show, width):
 
 def test_the_readout_says_how_much_cancels_and_who_points_against_the_whole(show):
     flow = ladder_flow()
-    every = flow.encoder.reading("along", "layer")[1]
+    every = flow.encoder.statistic("along", "layer-output")[1]
     query = int(every.min(axis=-1).argmin())
-    tab = show(flow, measure="layer", layer=1, token=query)
-    lengths, along = flow["layer"][1, query], every[query]
+    tab = show(flow, measure="layer-output", layer=1, token=query)
+    lengths, along = flow["layer-output"][1, query], every[query]
     gone = 1 - along.sum() / lengths.sum()
     notes = tab.locator(".nv-aside")
     expect(notes.first).to_contain_text(f"{percent(gone)} cancels")
@@ -125,7 +125,7 @@ def test_what_comes_from_no_token_is_said_below_the_picture_and_in_the_readout(s
 
 
 def test_the_matrix_tells_the_same(show):
-    tab = show(ladder_flow(), view="matrix", measure="layer", layer=1, token=2)
+    tab = show(ladder_flow(), view="matrix", measure="layer-output", layer=1, token=2)
     expect(tab.locator(".nv-aside").first).to_contain_text("cancels")
     expect(tab.locator(".nv-legend")).to_contain_text("from no token (biases)")
 
@@ -136,7 +136,7 @@ def test_the_profile_draws_the_mixing_ratio_of_every_rung(show):
     panel = tab.locator(".nv-mixing")
     assert sorted(panel.locator(".nv-name text").all_text_contents()) == sorted(STOPS[3:])
     expect(panel.locator(".nv-curve.nv-chosen")).to_have_attribute("data-kind", "attention-block")
-    mean = flow.encoder.reading("mixing", "attention-block")[1].mean()
+    mean = flow.encoder.statistic("mixing", "attention-block")[1].mean()
     expect(tab.locator(".nv-aside")).to_have_text(
         f"In layer 1, {percent(mean)} of a token's vector after LayerNorm comes from other "
         "tokens (mixing ratio)."
@@ -148,7 +148,7 @@ def test_the_profile_draws_the_mixing_ratio_of_every_rung(show):
 
 
 def test_the_panel_stands_below_the_two_charts_which_stay_side_by_side(show):
-    tab = show(ladder_flow(), view="profile", measure="layer")
+    tab = show(ladder_flow(), view="profile", measure="layer-output")
     left, right, below = (chart.bounding_box() for chart in tab.locator(".nv-chart").all())
     assert left["y"] == right["y"]
     assert left["x"] + left["width"] <= right["x"]
@@ -157,9 +157,9 @@ def test_the_panel_stands_below_the_two_charts_which_stay_side_by_side(show):
 
 def test_pointing_at_a_layer_of_the_panel_tells_of_that_layer(show):
     flow = ladder_flow()
-    tab = show(flow, view="profile", measure="layer", layer=1)
+    tab = show(flow, view="profile", measure="layer-output", layer=1)
     tab.locator(".nv-mixing svg").hover(position={"x": 52, "y": 100})
-    mean = flow.encoder.reading("mixing", "layer")[0].mean()
+    mean = flow.encoder.statistic("mixing", "layer-output")[0].mean()
     expect(tab.locator(".nv-aside")).to_contain_text(f"In layer 0, {percent(mean)}")
 
 

@@ -74,8 +74,8 @@ def test_everything_that_show_is_told_reaches_the_analysis(shell, analysis):
 
 
 def test_a_measure_that_is_to_be_shown_is_computed(shell, analysis):
-    shell("show", "A text.", "--measure", "layer", "--compare", "weight")
-    assert analysis.named["measures"] == [*DEFAULT, "layer"]
+    shell("show", "A text.", "--measure", "layer-output", "--compare", "weight")
+    assert analysis.named["measures"] == [*DEFAULT, "layer-output"]
     shell("show", "A text.", "--measures", "all")
     assert analysis.named["measures"] == "all"
 

@@ -14,7 +14,7 @@ from normviz.model.measures.checks import checks
 
 GOOD = LayerCheck(
     stream="decoder", layer=3, module="o_proj", dtype="float32", error=2e-7, least_row=1.0,
-    greatest_row=1.0, leak=0.0, sourceless=0.1,
+    greatest_row=1.0, leak=0.0, bias_share=0.1,
 )  # fmt: skip
 
 
@@ -86,8 +86,8 @@ def test_the_share_without_a_source_is_the_biass(tiny):
     with torch.no_grad():
         model.encoder.layer[0].attention.output.dense.bias.zero_()
     first, second = analyze(model, inputs=inputs()).receipt.checks
-    assert first.sourceless == 0
-    assert 0.5 < second.sourceless < 1
+    assert first.bias_share == 0
+    assert 0.5 < second.bias_share < 1
 
 
 def test_a_mask_lost_on_the_way_is_noticed(tiny, monkeypatch):

@@ -50,7 +50,7 @@ def test_pieces_carry_no_marks_and_words_come_back(kind):
     tokenizer = trained(kind)
     tokens = read(tokenizer, tokenizer("the cat, playing outside").input_ids)
     assert not any(mark in piece for piece in tokens for mark in ("##", "Ġ", "▁", " "))
-    assert tokens.spellings == ("the", "cat", ",", "playing", "outside")
+    assert tokens.word_texts == ("the", "cat", ",", "playing", "outside")
     assert tokens.categories[tokens.pieces.index(",")] == "punctuation"
 
 
@@ -65,7 +65,7 @@ def test_a_character_split_over_tokens_is_shown_whole_and_numbered(kind, rare):
     numbered = [f"{rare} {n}/{len(parts)}" for n in range(1, len(parts) + 1)]
     assert parts == numbered
     assert len(parts) in (length, length + 1)  # the space may be a token of its own
-    assert rare in tokens.spellings
+    assert rare in tokens.word_texts
     assert len({tokens.words[tokens.pieces.index(part)] for part in parts}) == 1
 
 
@@ -79,7 +79,7 @@ def test_bytes_that_are_no_text_are_said():
 def test_a_contraction_stays_one_word_where_the_tokenizer_keeps_it():
     tokenizer = trained("bytelevel")
     tokens = read(tokenizer, tokenizer("the dog didn't.").input_ids)
-    assert tokens.spellings[-2:] == ("didn't", ".")
+    assert tokens.word_texts[-2:] == ("didn't", ".")
 
 
 def test_special_tokens_are_marked_and_categorised(demo):
@@ -99,8 +99,8 @@ def test_a_trained_byte_level_tokenizer_reads_many_scripts(smollm2):
     _, tokenizer = smollm2
     text = "Hello, Weltanschauung! 你好 🙂 नमस्ते"
     tokens = read(tokenizer, tokenizer(text).input_ids)
-    assert "".join(tokens.spellings) == text.replace(" ", "")
-    assert "Weltanschauung" in tokens.spellings
+    assert "".join(tokens.word_texts) == text.replace(" ", "")
+    assert "Weltanschauung" in tokens.word_texts
 
 
 @given(st.lists(st.integers(0, 299), max_size=30))
@@ -125,7 +125,7 @@ def test_taking_some_tokens_keeps_their_words():
         ("a", "bc", "d"),
     )  # fmt: skip
     some = tokens.take([1, 2, 3])
-    assert (some.pieces, some.words, some.spellings) == (("b", "c", "d"), (0, 0, 1), ("bc", "d"))
+    assert (some.pieces, some.words, some.word_texts) == (("b", "c", "d"), (0, 0, 1), ("bc", "d"))
     assert tokens.merged().pieces == ("a", "bc", "d")
     assert tokens.merged().ids == (1, -1, 4)
     assert tokens[1:3] == ("b", "c")

@@ -26,9 +26,9 @@ from normviz.model.analyze import analyze
 @pytest.fixture(scope="module")
 def double():
     """The demo model in double precision, in which company makes no difference."""
-    from normviz.model.loading import resolve
+    from normviz.model.loading import load_model
 
-    loaded = resolve("demo", dtype="float64")
+    loaded = load_model("demo", dtype="float64")
     return loaded.model, loaded.tokenizer
 
 

@@ -78,7 +78,7 @@ class TestCharts:
         assert all(one.low is None for one in random_profile(texts=1).charts()[0].series)
 
     def test_a_measure_that_is_not_held_is_refused(self):
-        with pytest.raises(UnknownName, match="no measure 'layer' here"):
+        with pytest.raises(UnknownName, match="no measure 'layer-output' here"):
             random_profile().chart("layer")
 
 

@@ -27,7 +27,7 @@ def tokens(labels=tuple(WORDS)):
     plain = Tokens.plain(labels, special=flags)
     every = zip(labels, flags, plain.categories, strict=True)
     kinds = [label if flag else kind for label, flag, kind in every]
-    columns = {name: getattr(plain, name) for name in ("pieces", "special", "words", "spellings")}
+    columns = {name: getattr(plain, name) for name in ("pieces", "special", "words", "word_texts")}
     return Tokens(**columns, ids=tuple(range(len(labels))), categories=tuple(kinds))
 
 

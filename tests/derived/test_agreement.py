@@ -158,7 +158,7 @@ def test_a_measure_without_heads_is_compared_with_each_head():
 
 
 def test_two_measures_without_heads_have_one_column():
-    found = normviz.agreement(ladder_flow(), "attention", "layer")
+    found = normviz.agreement(ladder_flow(), "attention", "layer-output")
     assert found.heads == (None,)
     assert found.rank.shape == (2, 1)
     assert list(found.to_dataframe().columns) == ["layer", "rank", "overlap", "distance"]
@@ -246,7 +246,11 @@ def test_streams_are_chosen_by_name():
     ("ask", "kind", "words"),
     [
         (lambda f: normviz.agreement(f, "wait", "weight"), UnknownName, "no measure 'wait' here"),
-        (lambda f: normviz.agreement(f, "weight", "layer"), UnknownName, "no measure 'layer' here"),
+        (
+            lambda f: normviz.agreement(f, "weight", "layer-output"),
+            UnknownName,
+            "no measure 'layer-output' here",
+        ),
         (lambda f: normviz.agreement(f, "weight", "weight", top=0), BadInput, "At least one key"),
         (lambda f: itself(f).at(9, 0), UnknownName, "no layer 9 here"),
         (lambda f: itself(f).where(0, 9), UnknownName, "no head 9 here"),

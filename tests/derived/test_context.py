@@ -51,7 +51,7 @@ def test_shares_are_those_of_slow_loops(values):
 
 
 def test_shares_from_all_distances_add_up_to_one():
-    found = normviz.context(ladder_flow(), "layer")
+    found = normviz.context(ladder_flow(), "layer-output")
     np.testing.assert_allclose(found.by_offset.sum(axis=1), 1)
     np.testing.assert_allclose(found.by_distance.sum(axis=1), 1)
     np.testing.assert_allclose(found.by_distance[:, 0], found.own_mean)
@@ -85,8 +85,8 @@ def test_even_rows_are_chance():
 def test_scaling_a_token_changes_nothing():
     flow = ladder_flow()
     rows = np.arange(1, 7)[None, :, None]
-    scaled = flow_of({"layer": flow["layer"] * rows}, SENTENCE)
-    one, other = (normviz.context(each, "layer") for each in (flow, scaled))
+    scaled = flow_of({"layer-output": flow["layer-output"] * rows}, SENTENCE)
+    one, other = (normviz.context(each, "layer-output") for each in (flow, scaled))
     np.testing.assert_allclose(one.by_offset, other.by_offset, rtol=1e-6)
     np.testing.assert_allclose(one.largest_mean, other.largest_mean, rtol=1e-6)
 
@@ -117,7 +117,7 @@ def test_in_words_there_is_a_line_for_each_layer():
 
 
 def test_a_single_token_is_its_own_context():
-    found = normviz.context(flow_of({"layer": [[[2.0]]]}, ["a"]), "layer")
+    found = normviz.context(flow_of({"layer-output": [[[2.0]]]}, ["a"]), "layer-output")
     assert found.by_distance.tolist() == [[1]]
     assert "100%" in str(found)
 

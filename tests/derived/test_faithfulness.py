@@ -22,7 +22,7 @@ def test_what_really_happens_is_faithful_to_itself_and_its_opposite_is_not():
     flow = flow_of({"value-zeroing": truth, "attention": truth**3, "layer": 2 - truth})
     assert normviz.faithfulness(flow, "value-zeroing").mean == pytest.approx(1)
     assert normviz.faithfulness(flow, "attention").mean == pytest.approx(1)
-    assert normviz.faithfulness(flow, "layer").mean == pytest.approx(-1)
+    assert normviz.faithfulness(flow, "layer-output").mean == pytest.approx(-1)
 
 
 def test_the_correlation_is_that_of_each_query_averaged():

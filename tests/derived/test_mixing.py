@@ -65,7 +65,7 @@ def test_the_mixing_of_a_rung_is_the_reading_under_either_name():
         ratio = flow.mixing(rung)
         assert ratio.shape == (2, 9)
         assert ((ratio >= 0) & (ratio <= 1)).all()
-    np.testing.assert_array_equal(flow.mixing("layer"), flow.mixing("feed-forward-residual"))
+    np.testing.assert_array_equal(flow.mixing("layer-output"), flow.mixing("feed-forward-residual"))
 
 
 def test_a_mixing_ratio_that_is_not_held_is_named(demo):
@@ -86,8 +86,8 @@ def test_a_mixing_ratio_that_is_not_held_is_named(demo):
 def test_a_change_is_one_less_the_rank_correlation_of_each_layer(seed):
     draw = np.random.default_rng(seed)
     before, after = draw.integers(1, 9, (2, 3, 6, 6))
-    flow = with_map(with_map(random_flow(), "attention", before), "layer", after)
-    found = flow.contextualization_change("attention", "layer")
+    flow = with_map(with_map(random_flow(), "attention", before), "layer-output", after)
+    found = flow.contextualization_change("attention", "layer-output")
     for layer in range(3):
         wanted = 1 - reference.spearman(before[layer].ravel(), after[layer].ravel())
         assert found[layer] == pytest.approx(wanted, abs=1e-5)
@@ -96,9 +96,11 @@ def test_a_change_is_one_less_the_rank_correlation_of_each_layer(seed):
 def test_no_change_is_zero_and_the_opposite_is_two():
     draw = np.random.default_rng(0)
     maps = draw.random((3, 6, 6)) + 1
-    flow = with_map(with_map(random_flow(), "attention", maps), "layer", 3 * maps**2)
+    flow = with_map(with_map(random_flow(), "attention", maps), "layer-output", 3 * maps**2)
     flow = with_map(flow, "feed-forward", 1 / maps)
-    np.testing.assert_allclose(flow.contextualization_change("attention", "layer"), 0, atol=1e-6)
+    np.testing.assert_allclose(
+        flow.contextualization_change("attention", "layer-output"), 0, atol=1e-6
+    )
     opposite = flow.contextualization_change("attention", "feed-forward")
     np.testing.assert_allclose(opposite, 2, atol=1e-6)
 
@@ -106,10 +108,10 @@ def test_no_change_is_zero_and_the_opposite_is_two():
 def test_pairs_that_a_mask_forbids_do_not_count():
     draw = np.random.default_rng(1)
     before, after = (np.tril(draw.random((3, 6, 6)) + 0.1) for _ in range(2))
-    flow = with_map(with_map(random_flow(), "attention", before), "layer", after)
+    flow = with_map(with_map(random_flow(), "attention", before), "layer-output", after)
     seen = np.tril_indices(6)
     wanted = [1 - spearman(b[seen], a[seen]) for b, a in zip(before, after, strict=True)]
-    found = flow.contextualization_change("attention", "layer")
+    found = flow.contextualization_change("attention", "layer-output")
     np.testing.assert_allclose(found, wanted, atol=1e-6)
 
 
@@ -122,8 +124,8 @@ def test_a_change_between_maps_of_heads_or_of_nothing_is_refused():
     flow = with_map(random_flow(), "attention", np.ones((3, 6, 6)))
     with pytest.raises(BadInput, match=r"'weight' has one map for each head"):
         flow.contextualization_change("weight", "attention")
-    with pytest.raises(UnknownName, match="no measure 'layer' here"):
-        flow.contextualization_change("attention", "layer")
+    with pytest.raises(UnknownName, match="no measure 'layer-output' here"):
+        flow.contextualization_change("attention", "layer-output")
     with pytest.raises(UnknownName, match="no measure 'nothing' here"):
         flow.contextualization_change("nothing", "attention")
 
@@ -136,6 +138,6 @@ def test_a_trained_model_is_changed_by_its_components(demo):
 
 
 def test_mixing_survives_a_file(demo, tmp_path):
-    flow = analyze(*demo, "A cat.", measures=["attention", "layer"])
+    flow = analyze(*demo, "A cat.", measures=["attention", "layer-output"])
     again = normviz.load(flow.save(tmp_path / "x.normviz"))
-    np.testing.assert_array_equal(again.mixing("layer"), flow.mixing("layer"))
+    np.testing.assert_array_equal(again.mixing("layer-output"), flow.mixing("layer-output"))

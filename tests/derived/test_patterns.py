@@ -25,7 +25,7 @@ def tokens_of(pieces):
         category(p, special=s, cls=p == "[CLS]", sep=p == "[SEP]")
         for p, s in zip(pieces, plain.special, strict=True)
     )
-    return Tokens(plain.pieces, plain.ids, plain.special, plain.words, kinds, plain.spellings)
+    return Tokens(plain.pieces, plain.ids, plain.special, plain.words, kinds, plain.word_texts)
 
 
 def flow_with(*maps, pieces=PIECES, stream="encoder"):
@@ -189,8 +189,8 @@ def test_what_holds_nothing_is_left_out():
 
 def test_measures_with_and_without_heads_or_queries_are_all_scored():
     flow = ladder_flow()
-    assert normviz.patterns(flow, "layer").heads == (None,)
-    assert normviz.patterns(flow, "layer").scores["diagonal"].shape == (2, 1)
+    assert normviz.patterns(flow, "layer-output").heads == (None,)
+    assert normviz.patterns(flow, "layer-output").scores["diagonal"].shape == (2, 1)
     assert normviz.patterns(flow, "weighted-norm").scores["diagonal"].shape == (2, 2)
     norms = flow["value-norm"].astype(float)
     wanted = (norms / norms.sum(axis=-1, keepdims=True)).max(axis=-1)
@@ -212,7 +212,7 @@ def test_the_table_has_a_row_for_each_head_and_pattern():
     row = table[(table["layer"] == 2) & (table["head"] == 3) & (table["pattern"] == "previous")]
     assert row["score"].item() == found.scores["previous"][2, 3]
     assert row["excess"].item() == found.excess("previous")[2, 3]
-    assert "head" not in normviz.patterns(ladder_flow(), "layer").to_dataframe()
+    assert "head" not in normviz.patterns(ladder_flow(), "layer-output").to_dataframe()
 
 
 def test_in_words_it_names_the_head_with_most():

@@ -30,7 +30,7 @@ def flow_with(measure, layers=3, tokens=TOKENS, seed=0, same=None):
     maps = draw.gamma(1, 1, (layers, tokens, tokens)).astype(np.float32)
     stream = flow.stream()
     stored = {**stream.stored, measure: Layers(maps)}
-    return replace(flow, streams={"encoder": replace(stream, stored=stored, same=same or {})})
+    return replace(flow, streams={"encoder": replace(stream, stored=stored, aliases=same or {})})
 
 
 def normalized(maps):
@@ -44,15 +44,19 @@ def halved(maps):
 @given(layers=st.integers(1, 5), tokens=st.integers(1, 7), seed=st.integers(0, 999))
 @settings(max_examples=40, deadline=None)
 def test_a_rollout_is_the_product_of_the_layers_by_loops(layers, tokens, seed):
-    flow = flow_with("layer", layers, tokens, seed)
-    wanted = reference.rollout(normalized(flow["layer"].astype(np.float64)))
-    np.testing.assert_allclose(rollout(flow, "layer")["rollout:layer"], wanted, rtol=1e-5)
+    flow = flow_with("layer-output", layers, tokens, seed)
+    wanted = reference.rollout(normalized(flow["layer-output"].astype(np.float64)))
+    np.testing.assert_allclose(
+        rollout(flow, "layer-output")["rollout:layer-output"], wanted, rtol=1e-5
+    )
 
 
-@given(seed=st.integers(0, 999), measure=st.sampled_from(["weight", "weighted-norm", "layer"]))
+@given(
+    seed=st.integers(0, 999), measure=st.sampled_from(["weight", "weighted-norm", "layer-output"])
+)
 @settings(max_examples=30, deadline=None)
 def test_rows_of_a_normalized_rollout_add_up_to_one(seed, measure):
-    flow = flow_with("layer", seed=seed)
+    flow = flow_with("layer-output", seed=seed)
     for identity in (None, True, False):
         carried = rollout(flow, measure, identity=identity)[f"rollout:{measure}"]
         np.testing.assert_allclose(carried.sum(axis=-1), 1, rtol=1e-5)
@@ -61,15 +65,15 @@ def test_rows_of_a_normalized_rollout_add_up_to_one(seed, measure):
 @given(seed=st.integers(0, 999))
 @settings(max_examples=30, deadline=None)
 def test_permuting_the_tokens_permutes_the_rollout(seed):
-    flow = flow_with("layer", seed=seed)
+    flow = flow_with("layer-output", seed=seed)
     order = np.random.default_rng(seed).permutation(TOKENS)
-    shuffled = Layers(np.ascontiguousarray(flow["layer"][:, order][:, :, order]))
+    shuffled = Layers(np.ascontiguousarray(flow["layer-output"][:, order][:, :, order]))
     stream = flow.stream()
     other = replace(
         flow,
-        streams={"encoder": replace(stream, stored={**stream.stored, "layer": shuffled})},
+        streams={"encoder": replace(stream, stored={**stream.stored, "layer-output": shuffled})},
     )
-    one, two = (rollout(f, "layer")["rollout:layer"] for f in (flow, other))
+    one, two = (rollout(f, "layer-output")["rollout:layer-output"] for f in (flow, other))
     np.testing.assert_allclose(two, one[:, order][:, :, order], rtol=1e-5)
 
 
@@ -105,25 +109,25 @@ def test_heads_are_averaged_by_weight_and_added_up_by_norm():
 
 
 def test_raw_rows_scale_with_the_layers_and_normalized_rows_do_not():
-    flow = flow_with("layer")
+    flow = flow_with("layer-output")
     stream = flow.stream()
-    doubled = {**stream.stored, "layer": Layers(2 * flow["layer"])}
+    doubled = {**stream.stored, "layer-output": Layers(2 * flow["layer-output"])}
     other = replace(flow, streams={"encoder": replace(stream, stored=doubled)})
-    raw = [rollout(f, "layer", rows="raw")["rollout:layer"] for f in (flow, other)]
+    raw = [rollout(f, "layer-output", rows="raw")["rollout:layer-output"] for f in (flow, other)]
     for layer in range(3):
         np.testing.assert_allclose(raw[1][layer], 2 ** (layer + 1) * raw[0][layer], rtol=1e-5)
-    same = [rollout(f, "layer")["rollout:layer"] for f in (flow, other)]
+    same = [rollout(f, "layer-output")["rollout:layer-output"] for f in (flow, other)]
     np.testing.assert_allclose(same[1], same[0], rtol=1e-5)
 
 
 def test_a_row_without_anything_carries_nothing_and_is_no_error():
-    flow = flow_with("layer")
-    maps = flow["layer"].copy()
+    flow = flow_with("layer-output")
+    maps = flow["layer-output"].copy()
     maps[1, 2] = 0
     stream = flow.stream()
-    stored = {**stream.stored, "layer": Layers(maps)}
+    stored = {**stream.stored, "layer-output": Layers(maps)}
     empty = replace(flow, streams={"encoder": replace(stream, stored=stored)})
-    carried = rollout(empty, "layer")["rollout:layer"]
+    carried = rollout(empty, "layer-output")["rollout:layer-output"]
     assert (carried[1, 2] == 0).all()
     assert np.isfinite(carried).all()
 
@@ -142,38 +146,40 @@ def test_an_identity_stands_for_the_residual_where_a_measure_has_none(name):
 
 
 def test_the_receipt_says_how_it_was_made():
-    flow = flow_with("layer")
+    flow = flow_with("layer-output")
     told = lambda new: [n for n in new.receipt.notes if "rollout" in n]  # noqa: E731
-    assert told(rollout(flow, "layer")) == [
-        "encoder: rollout:layer: rows normalized, no identity added"
+    assert told(rollout(flow, "layer-output")) == [
+        "encoder: rollout:layer-output: rows normalized, no identity added"
     ]
-    again = rollout(rollout(flow, "layer"), "layer", rows="raw", identity=True)
-    assert told(again) == ["encoder: rollout:layer: rows left as they are, half identity added"]
+    again = rollout(rollout(flow, "layer-output"), "layer-output", rows="raw", identity=True)
+    assert told(again) == [
+        "encoder: rollout:layer-output: rows left as they are, half identity added"
+    ]
     (note,) = told(rollout(flow, "weight"))
     assert (
         note == "encoder: rollout:weight: mean over 4 heads, rows normalized, half identity added"
     )
-    assert "rollout:layer" not in flow  # the flow that was given stays as it was
+    assert "rollout:layer-output" not in flow  # the flow that was given stays as it was
 
 
 def test_the_attention_block_alone_comes_with_a_warning_in_post_norm_models():
     flow = rollout(flow_with("attention-block"), "attention-block")
     assert any("-.21, -.06 and .08" in note and "GlobEnc" in note for note in flow.receipt.notes)
-    for measure in ("attention-residual", "layer"):
+    for measure in ("attention-residual", "layer-output"):
         assert "GlobEnc" not in str(rollout(flow_with(measure), measure).receipt)
     same = {"attention-block": "attention-residual"}
-    pre_norm = rollout(flow_with("attention-residual", same=same), "attention-block")
+    pre_norm = rollout(flow_with("attention-residual", aliases=same), "attention-block")
     assert "GlobEnc" not in str(pre_norm.receipt)
 
 
 def test_rungs_that_coincide_have_one_rollout_under_both_names():
-    flow = flow_with("feed-forward-residual", same={"layer": "feed-forward-residual"})
-    for measure in ("layer", "feed-forward-residual"):
+    flow = flow_with("feed-forward-residual", aliases={"layer-output": "feed-forward-residual"})
+    for measure in ("layer-output", "feed-forward-residual"):
         carried = rollout(flow, measure)
         assert carried.stream().measures[-1] == "rollout:feed-forward-residual"
-        assert "rollout:layer" in carried
+        assert "rollout:layer-output" in carried
         np.testing.assert_array_equal(
-            carried["rollout:layer"], carried["rollout:feed-forward-residual"]
+            carried["rollout:layer-output"], carried["rollout:feed-forward-residual"]
         )
 
 
@@ -194,8 +200,8 @@ def test_what_cannot_be_rolled_out_is_named():
     flow = random_flow()
     with pytest.raises(UnknownName, match=r"no rollout 'rollout:value-norm'.*rollout:weight, "):
         rollout(flow, "value-norm")
-    with pytest.raises(UnknownName, match=r"no measure 'layer' here.*weight, value-norm"):
-        rollout(flow, "layer")
+    with pytest.raises(UnknownName, match=r"no measure 'layer-output' here.*weight, value-norm"):
+        rollout(flow, "layer-output")
     with pytest.raises(UnknownName, match="The row settings are: normalized, raw"):
         rollout(flow, "weight", rows="softmax")
     with pytest.raises(UnknownName, match=r"2 streams .*stream="):
@@ -203,15 +209,15 @@ def test_what_cannot_be_rolled_out_is_named():
 
 
 def test_a_rollout_survives_a_file_and_becomes_a_table_and_a_page(tmp_path):
-    flow = rollout(rollout(flow_with("layer"), "layer"), "weight")
+    flow = rollout(rollout(flow_with("layer-output"), "layer-output"), "weight")
     again = normviz.load(flow.save(tmp_path / "x.normviz"))
-    for name in ("rollout:layer", "rollout:weight"):
+    for name in ("rollout:layer-output", "rollout:weight"):
         np.testing.assert_array_equal(again[name], flow[name])
     assert again.receipt == flow.receipt
-    table = again.to_dataframe("rollout:layer", layer=2)
-    np.testing.assert_array_equal(table["value"], flow["rollout:layer"][2].ravel())
-    assert "rollout:layer" in again.to_html(tmp_path / "x.html").read_text()
-    assert again.words()["rollout:layer"].shape == (3, TOKENS, TOKENS)
+    table = again.to_dataframe("rollout:layer-output", layer=2)
+    np.testing.assert_array_equal(table["value"], flow["rollout:layer-output"][2].ravel())
+    assert "rollout:layer-output" in again.to_html(tmp_path / "x.html").read_text()
+    assert again.words()["rollout:layer-output"].shape == (3, TOKENS, TOKENS)
 
 
 def test_a_rollout_needs_no_torch():
@@ -227,20 +233,24 @@ assert "torch" not in sys.modules
 
 def test_analyze_rolls_out_what_is_named_and_keeps_nothing_else(demo):
     text = "The cat sat on a mat."
-    flow = analyze(*demo, text, measures=["rollout:layer", "rollout:weighted-norm"])
-    assert flow.measures == ("rollout:weighted-norm", "rollout:layer")
-    assert not flow.stream().readings
-    assert {check.rung for check in flow.receipt.rungs} == {"layer"}
-    whole = analyze(*demo, text, measures=["layer", "weighted-norm"])
-    for measure in ("layer", "weighted-norm"):
+    flow = analyze(*demo, text, measures=["rollout:layer-output", "rollout:weighted-norm"])
+    assert flow.measures == ("rollout:weighted-norm", "rollout:layer-output")
+    assert not flow.stream().statistics
+    assert {check.rung for check in flow.receipt.rungs} == {"layer-output"}
+    whole = analyze(*demo, text, measures=["layer-output", "weighted-norm"])
+    for measure in ("layer-output", "weighted-norm"):
         wanted = rollout(whole, measure)[f"rollout:{measure}"]
         np.testing.assert_allclose(flow[f"rollout:{measure}"], wanted, rtol=1e-4, atol=1e-7)
 
 
 def test_analyze_keeps_a_base_that_is_asked_for(demo):
-    flow = analyze(*demo, "A cat.", measures=["weight", "layer", "rollout:layer", "rollout:weight"])
-    assert flow.measures == ("weight", "layer", "rollout:weight", "rollout:layer")
-    assert flow.mixing("layer").shape == (6, 5)
+    flow = analyze(
+        *demo,
+        "A cat.",
+        measures=["weight", "layer-output", "rollout:layer-output", "rollout:weight"],
+    )
+    assert flow.measures == ("weight", "layer-output", "rollout:weight", "rollout:layer-output")
+    assert flow.mixing("layer-output").shape == (6, 5)
     both = analyze(*demo, "A cat.", measures=["weighted-norm", "rollout:weight"])
     assert both.measures == ("weight", "value-norm", "weighted-norm", "rollout:weight")
 
@@ -262,7 +272,7 @@ def test_all_means_every_rollout_whose_base_is_held():
     rolled = {name.removeprefix("rollout:") for name in held if name.startswith("rollout:")}
     possible = {name.removeprefix("rollout:") for name in ROLLOUTS}
     assert rolled == possible & set(held)
-    assert rolled >= {"weight", "weighted-norm", "attention-block", "layer"}
+    assert rolled >= {"weight", "weighted-norm", "attention-block", "layer-output"}
     assert "attention-flow" not in flow
     some = analyze(architecture.build(), inputs=architecture.inputs(), measures="all", layers=[1])
     assert some.stream().layers == (1,)
@@ -273,20 +283,24 @@ def test_where_there_are_several_streams_those_that_can_be_are_rolled_out():
     architecture = architectures.ALL["marian"]
     flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
     for stream in (flow.encoder, flow.decoder):
-        np.testing.assert_allclose(stream["rollout:layer"].sum(axis=-1), 1, rtol=1e-5)
+        np.testing.assert_allclose(stream["rollout:layer-output"].sum(axis=-1), 1, rtol=1e-5)
     assert not any(name.startswith("rollout:") for name in flow.cross)
-    (note,) = [n for n in flow.receipt.notes if n.startswith("decoder: rollout:layer:")]
+    (note,) = [n for n in flow.receipt.notes if n.startswith("decoder: rollout:layer-output:")]
     assert note.endswith("what the decoder reads from the encoder is left out")
-    alone = analyze(architecture.build(), inputs=architecture.inputs(), measures=["rollout:layer"])
+    alone = analyze(
+        architecture.build(), inputs=architecture.inputs(), measures=["rollout:layer-output"]
+    )
     assert set(alone.streams) == {"encoder", "decoder"}
 
 
 def test_a_pre_norm_model_is_rolled_out_under_both_names():
     architecture = architectures.ALL["llama"]
-    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures=["rollout:layer"])
+    flow = analyze(
+        architecture.build(), inputs=architecture.inputs(), measures=["rollout:layer-output"]
+    )
     assert flow.measures == ("rollout:feed-forward-residual",)
-    assert "layer" not in flow
-    carried = flow["rollout:layer"]
+    assert "layer-output" not in flow
+    carried = flow["rollout:layer-output"]
     np.testing.assert_allclose(carried.sum(axis=-1), 1, rtol=1e-5)
     assert (np.triu(carried, 1) == 0).all()
 
@@ -295,8 +309,8 @@ def test_naming_a_rollout_without_its_base_is_refused(tiny, monkeypatch):
     from normviz.model import options
 
     monkeypatch.setattr(options, "bases", lambda measures: ("weight",))
-    with pytest.raises(UnknownName, match="no measure 'layer' here"):
-        analyze(tiny(), inputs=architectures.text_inputs(), measures=["rollout:layer"])
+    with pytest.raises(UnknownName, match="no measure 'layer-output' here"):
+        analyze(tiny(), inputs=architectures.text_inputs(), measures=["rollout:layer-output"])
 
 
 def test_a_flow_with_a_rollout_is_still_a_flow():

@@ -109,7 +109,7 @@ def test_a_small_file_that_claims_much_is_refused_before_memory_is_asked_for(tmp
     def claim(plain):
         plain["streams"]["encoder"]["heads"] = list(range(10**5))
         tokens = plain["streams"]["encoder"]["queries"]
-        tokens.update({key: value * 5000 for key, value in tokens.items() if key != "spellings"})
+        tokens.update({key: value * 5000 for key, value in tokens.items() if key != "word_texts"})
 
     with pytest.raises(BadFile, match="holds 16 bytes"):
         load(rewritten(small().save(tmp_path / "flow"), claim))

@@ -229,7 +229,7 @@ class TestQuantized:
     @pytest.mark.parametrize("bits", [4, 8])
     def test_the_ladder_names_the_kernel_it_cannot_follow(self, bits, refused):
         run = lambda: analyze(  # noqa: E731
-            quantized(bits), inputs=architectures.text_inputs(), measures=["layer"]
+            quantized(bits), inputs=architectures.text_inputs(), measures=["layer-output"]
         )
         refused(NormvizError, "o_proj (Linear", "attention measures only", run)
 

@@ -12,7 +12,7 @@ from normviz.cli.main import main
 from normviz.derived.headline import DEMO_PAIR, DEMO_TEXT, headline
 from normviz.errors import ModelNotFound
 from normviz.model import demo as room
-from normviz.system.files import filling
+from normviz.system.files import atomic_folder
 
 
 def test_the_first_token_takes_the_weight_and_moves_little(demo):
@@ -118,7 +118,7 @@ def test_the_demo_writes_what_the_ending_says(capsys, tmp_path):
 def test_of_two_that_fill_a_folder_at_once_the_quicker_is_kept(tmp_path):
     kept = tmp_path / "kept"
     for name in ("quick", "slow"):
-        with filling(kept) as fresh:
+        with atomic_folder(kept) as fresh:
             (fresh / "config.json").write_text(name)
     assert (kept / "config.json").read_text() == "quick"
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
@@ -130,7 +130,7 @@ def test_a_folder_that_holds_something_else_does_not_pass_for_a_filled_one(tmp_p
     (kept / "notes.txt").touch()
 
     def fill():
-        with filling(kept) as fresh:
+        with atomic_folder(kept) as fresh:
             (fresh / "config.json").touch()
 
     with pytest.raises(OSError, match="kept"):

@@ -17,7 +17,7 @@ import normviz
 from normviz.cli.main import main
 from normviz.errors import ModelNotFound
 from normviz.model import demo as room
-from normviz.model.loading import resolve
+from normviz.model.loading import load_model
 
 CONTENTS = {"model.safetensors": b"weights " * 4000, "config.json": b"{}", "tokenizer.json": b"[]"}
 
@@ -261,7 +261,7 @@ def test_fetched_it_translates_as_from_the_checkout(away, repository):
     assert fetched.receipt.model == "demo-translator"
     named = normviz.analyze(folder, "Tengo tres gatos.", generate=20)
     assert (fetched.cross["weighted-norm"] == named.cross["weighted-norm"]).all()
-    assert resolve("demo-translator", dtype="float64").model.dtype.itemsize == 8
+    assert load_model("demo-translator", dtype="float64").model.dtype.itemsize == 8
 
 
 def test_every_demo_has_a_class():

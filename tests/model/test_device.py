@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from normviz.core.catalog import DEFAULT
 from normviz.model.capture import capture
-from normviz.model.measures.reducer import Reducer
+from normviz.model.measures.reducer import AttentionReducer
 
 
 class Elsewhere(TorchDispatchMode):
@@ -38,7 +38,7 @@ def on_meta(name):
 @pytest.mark.parametrize("name", ["bert", "llama", "gpt2", "bart", "vit", "gptj", "gemma3_text"])
 def test_capture_and_measures_make_no_tensor_elsewhere(name):
     model, inputs = on_meta(name)
-    reducer = Reducer(DEFAULT)
+    reducer = AttentionReducer(DEFAULT)
     watch = Elsewhere()
 
     def watched(heard):
@@ -57,7 +57,7 @@ def test_padding_is_handled_there_too():
     model, inputs = on_meta("bert")
     # the mask comes from the host, as a tokenizer gives it; the model is elsewhere
     real = torch.ones(1, architectures.TOKENS, dtype=torch.bool)
-    reducer = Reducer(DEFAULT, heads=[1, 3], real={"encoder": lambda length: real})
+    reducer = AttentionReducer(DEFAULT, heads=[1, 3], real={"encoder": lambda length: real})
     watch = Elsewhere()
     with watch:
         results = capture(model, inputs, reducer)

@@ -7,7 +7,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from normviz import analyze
-from normviz.model.loading import resolve
+from normviz.model.loading import load_model
 
 
 class Letters:
@@ -170,7 +170,7 @@ def test_a_folder_gives_model_and_tokenizer(demo, tmp_path):
 
 def test_a_folder_keeps_its_head_so_that_it_can_generate(writer, tmp_path):
     writer.save_pretrained(tmp_path)
-    loaded = resolve(tmp_path, Letters())
+    loaded = load_model(tmp_path, Letters())
     assert type(loaded.model) is type(writer)
     assert analyze(tmp_path, Letters(), "hello", generate=2).receipt.ok
 

@@ -12,7 +12,7 @@ import pytest
 import normviz
 from normviz import analyze, studies
 from normviz.errors import BadInput, ModelNotFound
-from normviz.model.loading import resolve
+from normviz.model.loading import load_model
 from normviz.studies import mixing_ratios as ratios
 
 TEXTS = [
@@ -136,7 +136,7 @@ def test_the_published_ratios_come_out_on_the_papers_model():
     if text is None:
         pytest.skip("NORMVIZ_WIKIPEDIA names no file of Wikipedia text")
     try:
-        loaded = resolve("bert-base-uncased")
+        loaded = load_model("bert-base-uncased")
     except ModelNotFound:
         pytest.skip("bert-base-uncased cannot be loaded here")
     found = studies.mixing(loaded.model, segments(text), tokenizer=loaded.tokenizer)

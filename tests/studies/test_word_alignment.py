@@ -331,7 +331,7 @@ def test_what_cannot_be_aligned_is_said_before_a_model_is_loaded(
     files, options, output, said, capsys, monkeypatch
 ):
     (files / "long").write_text("a ||| b\nc ||| d\n")
-    monkeypatch.setattr("normviz.model.loading.resolve", lambda *_, **__: pytest.fail("loaded"))
+    monkeypatch.setattr("normviz.model.loading.load_model", lambda *_, **__: pytest.fail("loaded"))
     paths = [option if option.startswith("--") else files / option for option in options]
     assert command(files, *paths, output=output) == 2
     assert said in capsys.readouterr().err

@@ -11,7 +11,7 @@ from normviz.core.tokens import Tokens
 LAYERS, HEADS = (0, 1), (0, 1, 2)
 
 
-def tokens(*pieces, words, spellings, special):
+def tokens(*pieces, words, word_texts, special):
     """Tokens with these words; ids count up."""
     return Tokens(
         pieces=pieces,
@@ -19,17 +19,17 @@ def tokens(*pieces, words, spellings, special):
         special=tuple(at in special for at in range(len(pieces))),
         words=words,
         categories=tuple("special" if at in special else "other" for at in range(len(pieces))),
-        spellings=spellings,
+        word_texts=word_texts,
     )
 
 
 SOURCE = tokens(
     "los", "gat", "os", "duermen", "</s>",
-    words=(0, 1, 1, 2, 3), spellings=("los", "gatos", "duermen", "</s>"), special={4},
+    words=(0, 1, 1, 2, 3), word_texts=("los", "gatos", "duermen", "</s>"), special={4},
 )  # fmt: skip
 TARGET = tokens(
     "<pad>", "the", "ca", "ts", "sleep",
-    words=(0, 1, 2, 2, 3), spellings=("<pad>", "the", "cats", "sleep"), special={0},
+    words=(0, 1, 2, 2, 3), word_texts=("<pad>", "the", "cats", "sleep"), special={0},
 )  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def wordy_flow() -> Flow:
         special=(True, False, False, False, False, False, True),
         words=(0, 1, 1, 1, 2, 2, 3),
         categories=("[CLS]", "other", "other", "other", "other", "other", "[SEP]"),
-        spellings=("[CLS]", "unbelievable", "cats", "[SEP]"),
+        word_texts=("[CLS]", "unbelievable", "cats", "[SEP]"),
     )
     weights = softmax(draw.normal(0, 2, (2, 2, 7, 7)))
     return from_arrays(weights, tokens, value_norms=draw.gamma(5, 0.3, (2, 2, 7)))
@@ -108,7 +108,7 @@ SOURCE = Tokens(
     special=(False, False, False, False, False, False, True),
     words=(0, 0, 1, 2, 2, 3, 4),
     categories=("other",) * 5 + ("punctuation", "[SEP]"),
-    spellings=("Tengo", "tres", "gatos", ".", "</s>"),
+    word_texts=("Tengo", "tres", "gatos", ".", "</s>"),
 )
 TARGET = Tokens(
     pieces=("<pad>", "I", "have", "three", "cat", "s", "."),
@@ -116,7 +116,7 @@ TARGET = Tokens(
     special=(True, False, False, False, False, False, False),
     words=(0, 1, 2, 3, 4, 4, 5),
     categories=("special", "other", "other", "other", "other", "other", "punctuation"),
-    spellings=("<pad>", "I", "have", "three", "cats", "."),
+    word_texts=("<pad>", "I", "have", "three", "cats", "."),
 )
 
 
@@ -187,7 +187,7 @@ def ladder_flow(
     """
     plain = random_flow(tokens, layers=layers, heads=2)
     encoder, draw, count = plain.encoder, np.random.default_rng(2), len(tokens)
-    same = {"attention-block": "attention-residual", "layer": "feed-forward-residual"}
+    same = {"attention-block": "attention-residual", "layer-output": "feed-forward-residual"}
     rungs = [rung for rung in LADDER if not (prenorm and rung in same)]
     stored, readings = dict(encoder.stored), {}
     for rung in rungs:
@@ -198,11 +198,11 @@ def ladder_flow(
             "lqkd, lqd -> lqk", parts, whole / np.linalg.norm(whole, axis=-1)[..., None]
         )
         stored[rung] = Layers(np.linalg.norm(parts, axis=-1).astype(np.float32))
-        readings[f"along:{rung}"] = Layers(along.astype(np.float32))
+        readings[f"projection:{rung}"] = Layers(along.astype(np.float32))
         readings[f"mixing:{rung}"] = Layers(
             draw.uniform(0.1, 0.9, (layers, count)).astype(np.float32)
         )
-    ladder = replace(encoder, stored=stored, readings=readings, same=same if prenorm else {})
+    ladder = replace(encoder, stored=stored, statistics=readings, aliases=same if prenorm else {})
     checks = [check("encoder", layer) for layer in encoder.layers]
     climbed = tuple(
         RungCheck("encoder", layer, rung, "float32", 2.5e-7, 0.05 * (place + 1) + 0.01 * layer)
@@ -225,7 +225,7 @@ def signed_flow(tokens: Sequence[str] = SENTENCE, *, layers: int = 2) -> Flow:
         for kind, size in sizes.items()
     }
     stored = {**encoder.stored, "effective-weight": Layers(less)}
-    return replace(plain, streams={"encoder": replace(encoder, stored=stored, readings=readings)})
+    return replace(plain, streams={"encoder": replace(encoder, stored=stored, statistics=readings)})
 
 
 def carried_flow(tokens: Sequence[str] = SENTENCE, *, layers: int = 3) -> Flow:

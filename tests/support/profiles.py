@@ -20,7 +20,7 @@ def random_profile(seed=0, *, model="small", texts=5, layers=3, failures=(), mix
     """A profile of random texts, in which [CLS] has much weight and short vectors."""
     draw = np.random.default_rng(seed)
     plain = Tokens.plain(WORDS, special=[word.startswith("[") for word in WORDS])
-    named = {name: getattr(plain, name) for name in ("pieces", "special", "words", "spellings")}
+    named = {name: getattr(plain, name) for name in ("pieces", "special", "words", "word_texts")}
     tokens = Tokens(**named, ids=tuple(range(6)), categories=KINDS)
     tallies = []
     for _ in range(texts):

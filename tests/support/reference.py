@@ -46,7 +46,7 @@ def ladder(weight, value, out, bias, before, norms, forward):
     """
     heads, queries, keys = weight.shape
     names = ("attention", "attention-residual", "attention-block")
-    names += ("feed-forward", "feed-forward-residual", "layer")
+    names += ("feed-forward", "feed-forward-residual", "layer-output")
     lengths = {name: np.zeros((queries, keys)) for name in names}
     ratios = {name: np.zeros(queries) for name in names}
     first, second = norms
@@ -69,7 +69,7 @@ def ladder(weight, value, out, bias, before, norms, forward):
         rungs["feed-forward"] = (inner * (_gelu(whole) / whole)) @ back
         rungs["feed-forward-residual"] = rungs["feed-forward"] + block
         after = _gelu(whole) @ back + forward[3] + block.sum(axis=0) + from_none
-        rungs["layer"] = _normed(rungs["feed-forward-residual"], after, second)
+        rungs["layer-output"] = _normed(rungs["feed-forward-residual"], after, second)
         for name, vectors in rungs.items():
             lengths[name][query] = np.sqrt((vectors**2).sum(axis=-1))
             rest = np.linalg.norm(vectors.sum(axis=0) - vectors[query])

@@ -57,9 +57,9 @@ def scenes(flow: Flow, other: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
 def ladder_scenes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
     """What the ladder adds: the slider, what cancels, what is mixed in."""
     pinned = {"layer": 2, "token": len(flow.tokens) // 2}
-    yield "ladder", {"measure": "layer", "layer": 2}
+    yield "ladder", {"measure": "layer-output", "layer": 2}
     yield "ladder-pinned", {"measure": "attention-block", **pinned}
-    yield "ladder-stack", {"view": "stack", "measure": "layer", **pinned}
+    yield "ladder-stack", {"view": "stack", "measure": "layer-output", **pinned}
     yield "ladder-profile", {"view": "profile", "measure": "attention-block", "layer": 2}
 
 
@@ -91,12 +91,12 @@ def shoot(tab: Page, path: Path) -> None:
 
 def main(folder: Path, wanted: list[str]) -> None:
     """All pictures, or those whose names contain one of the words wanted."""
-    from normviz.model.loading import resolve
+    from normviz.model.loading import load_model
 
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     folder.mkdir(exist_ok=True)
-    loaded = resolve("demo")
+    loaded = load_model("demo")
     ask = partial(normviz.analyze, loaded.model, loaded.tokenizer)
     other = ask("The truck did not cross the street because it was too wide.")
     with chromium() as browser, tempfile.TemporaryDirectory() as pages:

@@ -11,7 +11,7 @@ from flows import random_flow
 import normviz
 from normviz.cli.main import main
 from normviz.errors import NormvizError
-from normviz.view.bounds import BOUNDS, bounded, bounded_dots
+from normviz.view.bounds import BOUNDS, bounded_dots, checked_size
 from normviz.view.state import BadChoice
 
 BAD = (0, -1, math.nan, math.inf, -math.inf, "8.5", "", True, False, 1e12, 10**400, [8], 8j)
@@ -51,7 +51,7 @@ def test_a_bad_size_is_refused_by_name_and_nothing_is_written(tmp_path, door, na
 def test_the_size_that_was_found_is_in_the_message():
     for value, found in (("8.5", "'8.5'"), (True, "True"), (math.nan, "nan"), (-3, "-3")):
         with pytest.raises(BadChoice, match=rf"^dpi is {found}\. A number"):
-            bounded("dpi", value)
+            checked_size("dpi", value)
 
 
 @pytest.mark.parametrize("value", [*BAD, None], ids=lambda value: repr(value)[:12])
@@ -71,14 +71,14 @@ def test_axes_refuse_a_bad_width(value):
 @pytest.mark.parametrize("name", BOUNDS)
 def test_every_size_within_its_bounds_is_taken_whatever_kind_of_number_it_is(name):
     least, most = BOUNDS[name].least, BOUNDS[name].most
-    assert bounded(name, least) == least
-    assert bounded(name, most) == most
+    assert checked_size(name, least) == least
+    assert checked_size(name, most) == most
     for outside in (math.nextafter(least, 0), math.nextafter(most, math.inf)):
         with pytest.raises(BadChoice):
-            bounded(name, outside)
+            checked_size(name, outside)
     for number in (np.float32(100), np.int64(100), Fraction(100), 100):
-        assert bounded(name, number) == 100
-        assert type(bounded(name, number)) is float
+        assert checked_size(name, number) == 100
+        assert type(checked_size(name, number)) is float
 
 
 def test_a_frame_takes_the_nearest_whole_pixel():

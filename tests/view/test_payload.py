@@ -187,9 +187,9 @@ def _contract_of(flow):
     return {
         "header": payload.header,
         "data": base64.b64encode(payload.data).decode("ascii"),
-        "readings": [
-            {"reading": name, "layer": layer, "values": stream.at(name, layer).ravel().tolist()}
-            for name in stream.readings
+        "statistics": [
+            {"statistic": name, "layer": layer, "values": stream.at(name, layer).ravel().tolist()}
+            for name in stream.statistics
             for layer in stream.layers
         ],
     }
@@ -199,7 +199,11 @@ def _masked_flow():
     """A decoder whose numbers are partly negative, and partly equal."""
     values = np.random.default_rng(4).integers(-3, 6, (1, 2, 6, 6)) / 4
     norms = np.arange(1, 13).reshape(1, 2, 6) % 5
-    measures = {"weight": values * np.tri(6), "value-norm": norms, "layer": values[:, 0] ** 2}
+    measures = {
+        "weight": values * np.tri(6),
+        "value-norm": norms,
+        "layer-output": values[:, 0] ** 2,
+    }
     return flow_of(measures, list("abcdef"), stream="decoder")
 
 

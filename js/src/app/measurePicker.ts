@@ -61,7 +61,7 @@ function slider(store: Store, signal: AbortSignal): Control {
     const { stops } = offered(store);
     node.hidden = stops.length === 0;
     node.style.setProperty("--nv-stops", String(stops.length));
-    node.classList.toggle("nv-coinciding", Object.keys(store.stream.same).length > 0);
+    node.classList.toggle("nv-coinciding", Object.keys(store.stream.aliases).length > 0);
     const made = fill(stops.map(({ label }) => label).join("\0"), () => stops.map(make));
     if (stops.length > 0) place(input, made, stops, store);
   };

@@ -14,7 +14,7 @@ export const LADDER = [
   "attention-block",
   "feed-forward",
   "feed-forward-residual",
-  "layer",
+  "layer-output",
 ];
 
 /** The rungs that measure whole vectors, all heads together. */
@@ -63,8 +63,10 @@ function stopOf(flow: Flow, stream: Stream, id: string): Stop {
 }
 
 /** What else a measure is called where rungs coincide. */
-export function secondNames(flow: Flow, { same }: Stream, id: string): string[] {
-  return LADDER.filter((other) => same[other] === id).map((other) => measureOf(flow, other).label);
+export function secondNames(flow: Flow, { aliases }: Stream, id: string): string[] {
+  return LADDER.filter((other) => aliases[other] === id).map(
+    (other) => measureOf(flow, other).label,
+  );
 }
 
 /** The measure that another carries through the layers; null where that cannot be said. */
@@ -79,7 +81,7 @@ const VECTORS: Record<string, string> = {
   "attention-block": "a token's vector after LayerNorm",
   "feed-forward": "what the feed-forward block puts out for a token",
   "feed-forward-residual": "a token's vector after the second residual",
-  layer: "a token's vector after the layer",
+  "layer-output": "a token's vector after the layer",
 };
 
 /** The vector that a rung measures: "a token's vector after LayerNorm". */

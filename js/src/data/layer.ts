@@ -55,7 +55,7 @@ export interface Picture extends Sums {
   /** Only of rungs whose parts were held against the whole. */
   along: Along | null;
   /** The share of the layer's vectors that comes from no token; null where it is not known. */
-  sourceless: number | null;
+  bias_share: number | null;
   /** What else the measure is called, where rungs coincide. */
   also: string[];
 }
@@ -93,7 +93,7 @@ export function pictureOf(pane: Pane): Picture | null {
     hidden: hasQuery ? hiddenShare(sizesOf(found.values, measure), rows) : 0,
     norms,
     along: leaning,
-    sourceless: stream.sourceless[measure.id]?.[stream.layers.indexOf(layer)] ?? null,
+    bias_share: stream.bias_share[measure.id]?.[stream.layers.indexOf(layer)] ?? null,
     also: secondNames(pane.flow, stream, measure.id),
   };
 }
@@ -113,8 +113,8 @@ function alongOf(
   lengths: Float32Array,
   { query, key }: Picture["rows"],
 ): Along | null | undefined {
-  const name = `along:${measure.id}`;
-  if (!stream.readings.includes(name)) return null;
+  const name = `projection:${measure.id}`;
+  if (!stream.statistics.includes(name)) return null;
   const tile = tiles.layer(index, stream, name, layer);
   if (!tile) return undefined;
   const keys = key.rowOf.length;

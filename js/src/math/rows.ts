@@ -29,7 +29,7 @@ export function rowsOf(
   });
   return {
     labels: pieces.map(([first]) =>
-      words ? tokens.spellings[tokens.words[first]] : tokens.pieces[first],
+      words ? tokens.word_texts[tokens.words[first]] : tokens.pieces[first],
     ),
     special: pieces.map(([first]) => tokens.special[first]),
     categories: pieces.map(([first]) => tokens.categories[first]),
@@ -38,8 +38,8 @@ export function rowsOf(
   };
 }
 
-function wordsOf({ words, spellings }: Tokens): number[][] {
-  const pieces: number[][] = spellings.map(() => []);
+function wordsOf({ words, word_texts }: Tokens): number[][] {
+  const pieces: number[][] = word_texts.map(() => []);
   words.forEach((word, piece) => {
     pieces[word].push(piece);
   });

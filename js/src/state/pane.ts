@@ -47,8 +47,8 @@ export function offered({ streams }: Flow): ViewName[] {
 }
 
 /** The name under which a stream holds a measure: rungs that coincide are held once. */
-export function heldAs({ same }: Stream, id: string): string {
-  return Object.hasOwn(same, id) ? same[id] : id;
+export function heldAs({ aliases }: Stream, id: string): string {
+  return Object.hasOwn(aliases, id) ? aliases[id] : id;
 }
 
 /** The panes of a choice: one, or two where it compares. */

@@ -59,14 +59,14 @@ export const CHOICES = [
   "theme",
 ] as const satisfies readonly (keyof Choice)[];
 
-/** A text as the model sees it, in columns of equal length; `spellings` has one entry per word. */
+/** A text as the model sees it, in columns of equal length; `word_texts` has one entry per word. */
 export interface Tokens {
   pieces: string[];
   ids: number[];
   special: boolean[];
   words: number[];
   categories: string[];
-  spellings: string[];
+  word_texts: string[];
 }
 
 /** One way of saying how much a token gave to another. */
@@ -90,12 +90,12 @@ export interface Stream {
   measures: string[];
   /** The measures that are not sent but multiplied here. */
   multiplied: string[];
-  /** What else is known of the rungs of the ladder, such as `along:layer`; named like measures. */
-  readings: string[];
+  /** What else is known of the rungs of the ladder, such as `projection:layer-output`; named like measures. */
+  statistics: string[];
   /** Rungs that are others under a second name, and are held under the first. */
-  same: Record<string, string>;
+  aliases: Record<string, string>;
   /** For each rung: the share of the vectors that comes from no token, by layer. */
-  sourceless: Record<string, number[]>;
+  bias_share: Record<string, number[]>;
 }
 
 export type Dtype = "log16" | "log8" | "float32";

@@ -135,10 +135,10 @@ function describeToken(picture: Picture, at: At): Description {
 }
 
 /** What comes from no token, where it is known. */
-function biases({ sourceless, layer }: Picture): string[] {
-  if (sourceless === null || sourceless === 0) return [];
+function biases({ bias_share, layer }: Picture): string[] {
+  if (bias_share === null || bias_share === 0) return [];
   return [
-    `On average ${percent(sourceless)} of the vectors of layer ${layer} comes from no token (biases).`,
+    `On average ${percent(bias_share)} of the vectors of layer ${layer} comes from no token (biases).`,
   ];
 }
 

@@ -96,13 +96,13 @@ export function lines(picture: Picture, drawn: Ribbons): string[] {
 
 /** What was merged, hidden or cut away before anything was drawn. */
 export function asides(picture: Picture): string[] {
-  const { rows, hidden, least, measure, also, sourceless } = picture;
+  const { rows, hidden, least, measure, also, bias_share } = picture;
   const merged = rows.key.rowOf.length - rows.key.rowOf.filter((row) => row < 0).length;
   const isWords = merged > rows.key.pieces.length;
   const gone = rows.key.rowOf.filter((row) => row < 0).length;
   return [
     ...(also.length > 0 ? [`in this model the same as ${also.join(", ")}`] : []),
-    ...(sourceless === null ? [] : [fromBiases(sourceless)]),
+    ...(bias_share === null ? [] : [fromBiases(bias_share)]),
     ...(isWords ? ["pieces merged to words: added over keys, averaged over queries"] : []),
     ...(gone > 0
       ? [`${gone} special tokens hidden, and with them ${percent(hidden)} of the sum`]

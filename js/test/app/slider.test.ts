@@ -44,7 +44,7 @@ describe("the slider", () => {
 
   test("chooses the measure of the stop it is moved to", () => {
     slide(8);
-    expect(chosen.choice.value.measure).toBe("layer");
+    expect(chosen.choice.value.measure).toBe("layer-output");
     slide(0);
     expect(chosen.choice.value.measure).toBe("weight");
   });
@@ -88,8 +88,8 @@ describe("the slider", () => {
 describe("measures that reach back through the layers", () => {
   test("stand in a list, not on the slider, and leave it faint", () => {
     expect(slider().classList.contains("nv-off")).toBe(false);
-    pick("reaching back", "rollout:layer");
-    expect(chosen.choice.value.measure).toBe("rollout:layer");
+    pick("reaching back", "rollout:layer-output");
+    expect(chosen.choice.value.measure).toBe("rollout:layer-output");
     expect(slider().classList.contains("nv-off")).toBe(true);
     expect(slider().value).toBe("8");
     expect(slider().getAttribute("aria-valuetext")).toContain("not on the ladder");

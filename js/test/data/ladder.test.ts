@@ -4,7 +4,7 @@ import { carriedBy, inOrder, offerOf, secondNames, vectorOf } from "../../src/da
 import { heldAs, panesOf } from "../../src/state/pane";
 import { read } from "../../src/state/url";
 import * as plain from "../support/fixtures";
-import { header, readings, store, tall, tiles } from "../support/rungs";
+import { header, statistics, store, tall, tiles } from "../support/rungs";
 
 const offered = ({ flow, stream }: ReturnType<typeof store>) => offerOf(flow, stream);
 
@@ -41,8 +41,8 @@ describe("the ladder", () => {
   });
 
   test("leaves what reaches back, and what is neither, beside it", () => {
-    const { carried, others, stops } = offered(tall(["effective-weight", "rollout:layer"]));
-    expect(carried).toEqual(["rollout:layer"]);
+    const { carried, others, stops } = offered(tall(["effective-weight", "rollout:layer-output"]));
+    expect(carried).toEqual(["rollout:layer-output"]);
     expect(others).toEqual(["effective-weight"]);
     expect(stops).toHaveLength(9);
   });
@@ -51,11 +51,14 @@ describe("the ladder", () => {
     const chosen = tall(["effective-weight"]);
     expect(inOrder(offered(chosen)).at(-1)).toBe("effective-weight");
     action(chosen, "9")?.();
-    expect(chosen.choice.value.measure).toBe("layer");
+    expect(chosen.choice.value.measure).toBe("layer-output");
   });
 
   test("knows which measure a rollout carries", () => {
-    expect(["rollout:layer", "decomposition"].map(carriedBy)).toEqual(["layer", null]);
+    expect(["rollout:layer-output", "decomposition"].map(carriedBy)).toEqual([
+      "layer-output",
+      null,
+    ]);
   });
 
   test("has words for the vector of a rung, also of one that is new", () => {
@@ -67,7 +70,7 @@ describe("the ladder", () => {
 describe("a rung's second name", () => {
   test("opens the rung that is held, as a measure and beside another", () => {
     const chosen = store();
-    chosen.choose({ measure: "layer", compare: "attention-block" });
+    chosen.choose({ measure: "layer-output", compare: "attention-block" });
     expect(chosen.choice.value).toMatchObject({
       measure: "feed-forward-residual",
       compare: "attention-residual",
@@ -84,7 +87,7 @@ describe("a rung's second name", () => {
   });
 
   test("opens it in the other flow, which holds what the first one has under another name", () => {
-    const first = tall([], { measure: "layer", compare: "other" });
+    const first = tall([], { measure: "layer-output", compare: "other" });
     const both = { ...first.header, flows: [first.flow, header.flows[0]], counterparts: [{}] };
     const [, second] = panesOf(both, first.choice.value, tiles());
     expect(second.measure.id).toBe("feed-forward-residual");
@@ -96,10 +99,10 @@ describe("a rung's second name", () => {
   });
 });
 
-test.each(readings)("what Python read of a rung arrives: $reading layer $layer", (expected) => {
+test.each(statistics)("what Python read of a rung arrives: $statistic layer $layer", (expected) => {
   const [stream] = header.flows[0].streams;
-  expect(stream.readings).toContain(expected.reading);
-  const found = tiles().layer(0, stream, expected.reading, expected.layer);
+  expect(stream.statistics).toContain(expected.statistic);
+  const found = tiles().layer(0, stream, expected.statistic, expected.layer);
   expect(found).toHaveLength(expected.values.length);
   expected.values.forEach((value, at) => {
     expect(Math.abs((found?.[at] ?? Number.NaN) - value)).toBeLessThanOrEqual(

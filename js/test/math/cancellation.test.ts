@@ -68,6 +68,6 @@ describe("alignments", () => {
 test("wholes take in hidden keys, and are means over the pieces of a word", () => {
   const tokens = { ...labels("t", 3), words: [0, 0, 1], special: [false, false, true] };
   const values = Float32Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  const rows = rowsOf({ ...tokens, spellings: ["t", "t2"] }, { words: true, special: "hidden" });
+  const rows = rowsOf({ ...tokens, word_texts: ["t", "t2"] }, { words: true, special: "hidden" });
   expect([...wholes(values, rows, 3)]).toEqual([(6 + 15) / 2]);
 });

@@ -66,7 +66,7 @@ describe("a division", () => {
   });
 
   test("merges words by adding keys and averaging queries", () => {
-    const tokens = { ...labels("t", 3), words: [0, 0, 1], spellings: ["ab", "c"] };
+    const tokens = { ...labels("t", 3), words: [0, 0, 1], word_texts: ["ab", "c"] };
     const rows = rowsOf(tokens, { words: true, special: "shown" });
     const division = divide(Float32Array.from([1, 1, 2, 0, 0, 12, 1, 2, 1]), rows, rows);
     expect([...division]).toEqual([0.125, 0.875, 0.75, 0.25]);

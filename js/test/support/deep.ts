@@ -27,9 +27,9 @@ export function deep(weights: number[][][][], extras: Extras = {}): Pane {
     heads: first.map((_, head) => head),
     measures: ["weight"],
     multiplied: [],
-    readings: [],
-    same: {},
-    sourceless: {},
+    statistics: [],
+    aliases: {},
+    bias_share: {},
     ...extras.stream,
   };
   const measure: Measure = {

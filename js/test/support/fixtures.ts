@@ -74,9 +74,9 @@ export function pane(
     heads: Array.from({ length: heads }, (_, head) => head),
     measures: norms ? ["weight", "value-norm"] : ["weight"],
     multiplied: [],
-    readings: [],
-    same: {},
-    sourceless: {},
+    statistics: [],
+    aliases: {},
+    bias_share: {},
   };
   const measure: Measure = {
     id: "weight",
@@ -117,6 +117,6 @@ export function labels(prefix: string, count: number): Stream["keys"] {
     special: pieces.map(() => false),
     words: pieces.map((_, index) => index),
     categories: pieces.map(() => "other"),
-    spellings: pieces,
+    word_texts: pieces,
   };
 }

@@ -40,7 +40,7 @@ const TOKENS = {
   special: [true, false, false, false, true],
   words: [0, 1, 1, 2, 3],
   categories: ["[CLS]", "other", "other", "punctuation", "[SEP]"],
-  spellings: ["[CLS]", "undo", ".", "[SEP]"],
+  word_texts: ["[CLS]", "undo", ".", "[SEP]"],
 };
 
 export const STREAM: Stream = {
@@ -51,9 +51,9 @@ export const STREAM: Stream = {
   heads: [0, 3],
   measures: MEASURES.map(({ id }) => id),
   multiplied: [],
-  readings: [],
-  same: {},
-  sourceless: {},
+  statistics: [],
+  aliases: {},
+  bias_share: {},
 };
 
 /** The weights of head 0 and head 3 in both layers: every query does the same. */

@@ -6,7 +6,7 @@ import type { Choice, Flow, Header, Measure, Stream } from "../../src/wire/types
 import contract from "./contract.json";
 import { choice } from "./fixtures";
 
-export const { readings } = contract.ladder;
+export const { statistics } = contract.ladder;
 export const header = contract.ladder.header as unknown as Header;
 
 export function tiles(): Tiles {
@@ -21,7 +21,7 @@ export function store(changes: Partial<Choice> = {}): Store {
   return found;
 }
 
-const CARRIED = ["rollout:weight", "rollout:layer", "decomposition"];
+const CARRIED = ["rollout:weight", "rollout:layer-output", "decomposition"];
 
 /** The same flow with nothing coinciding, and with such further measures. */
 export function tall(more: string[] = CARRIED, changes: Partial<Choice> = {}): Store {
@@ -32,8 +32,8 @@ export function tall(more: string[] = CARRIED, changes: Partial<Choice> = {}): S
     return { id, label: `the ${id}`, axes, source: "", meaning: "much", signed: false };
   });
   const order = [...stream.measures.slice(0, 5), "attention-block", "feed-forward"];
-  const held = [...order, "feed-forward-residual", "layer", ...more];
-  const full: Stream = { ...stream, measures: held, same: {} };
+  const held = [...order, "feed-forward-residual", "layer-output", ...more];
+  const full: Stream = { ...stream, measures: held, aliases: {} };
   const taller: Flow = { ...flow, measures: [...flow.measures, ...extra], streams: [full] };
   const made = { ...header, flows: [taller] };
   return new Store(made, { ...choice, stream: "encoder", layer: 0, ...changes });

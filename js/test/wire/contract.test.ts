@@ -48,7 +48,7 @@ describe("what Python wrote", () => {
     expect([...found].map((value) => value.toFixed(5))).toEqual(
       expected.values.map((value) => value.toFixed(5)),
     );
-    expect(keys.labels).toEqual(stream.keys.spellings);
+    expect(keys.labels).toEqual(stream.keys.word_texts);
   });
 });
 

@@ -8,7 +8,7 @@ import type { Choice } from "../../src/wire/types";
 import { describe as say } from "../../src/words/describe";
 import { lines } from "../../src/words/legend";
 import { picture } from "../support/fixtures";
-import { header, readings, store, tiles } from "../support/rungs";
+import { header, statistics, store, tiles } from "../support/rungs";
 
 const query = { side: "query", token: 0 } as const;
 
@@ -93,14 +93,14 @@ describe("the readout of a token whose parts are held against the whole", () => 
 
 describe("the parts that Python read", () => {
   const pane = (changes: Partial<Choice> = {}) =>
-    panesOf(header, store({ measure: "layer", ...changes }).choice.value, tiles())[0];
+    panesOf(header, store({ measure: "layer-output", ...changes }).choice.value, tiles())[0];
   const shown = (changes: Partial<Choice> = {}) => {
     const found = pictureOf(pane(changes));
     if (!found) throw new Error("the contract lacks these numbers");
     return found;
   };
-  const wanted = readings.find(
-    ({ reading, layer }) => reading === "along:feed-forward-residual" && layer === 0,
+  const wanted = statistics.find(
+    ({ statistic, layer }) => statistic === "projection:feed-forward-residual" && layer === 0,
   );
 
   test("lie beside the lengths, row by row", () => {
@@ -119,7 +119,7 @@ describe("the parts that Python read", () => {
 
   test("share their vectors with another text where one is read", () => {
     const [flow] = header.flows;
-    const alone = pane({ measure: "layer" });
+    const alone = pane({ measure: "layer-output" });
     const cross = {
       ...flow,
       streams: [...flow.streams, { ...alone.stream, name: "cross" as const }],
@@ -136,14 +136,14 @@ describe("the parts that Python read", () => {
     expect(say(shared, query).notes?.[0]).toContain("vector of both texts and biases");
   });
 
-  test("are none on rungs without readings", () => {
+  test("are none on rungs without statistics", () => {
     expect(shown({ measure: "weight" }).along).toBeNull();
   });
 
   test("come with the share of no token, in the legend and in the readout", () => {
     const found = shown();
-    const share = header.flows[0].streams[0].sourceless["feed-forward-residual"][0];
-    expect(found.sourceless).toBe(share);
+    const share = header.flows[0].streams[0].bias_share["feed-forward-residual"][0];
+    expect(found.bias_share).toBe(share);
     const legend = lines(found, ribbonsOf(found, 20, { share: 1, limit: 99 }));
     expect(legend).toContain("20% from no token (biases)");
     expect(legend).toContain("in this model the same as whole layer");
@@ -153,7 +153,7 @@ describe("the parts that Python read", () => {
   });
 
   test("come from tokens alone in a model without biases", () => {
-    const found = { ...shown(), sourceless: 0 };
+    const found = { ...shown(), bias_share: 0 };
     expect(say(found, null).notes).toEqual([]);
     const legend = lines(found, ribbonsOf(found, 20, { share: 1, limit: 99 }));
     expect(legend).toContain("all of it from tokens, no biases");

@@ -1,6 +1,6 @@
 """One forward pass, listened to at every attention; everything put back afterwards."""
 
-from normviz.model.capture.layers import Taped
-from normviz.model.capture.listener import Heard, capture
+from normviz.model.capture.layers import LayerTrace
+from normviz.model.capture.listener import CapturedAttention, capture
 
-__all__ = ["Heard", "Taped", "capture"]
+__all__ = ["CapturedAttention", "LayerTrace", "capture"]

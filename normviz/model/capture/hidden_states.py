@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from normviz.errors import UnsupportedModel
 from normviz.model.capture.layers import layers_of
-from normviz.model.capture.patching import evaluating
+from normviz.model.capture.patching import eval_mode
 from normviz.model.capture.recording import hook, vectors_of
 from normviz.model.types import ModelVectors
 
@@ -34,7 +34,7 @@ def hidden_states(model: nn.Module, inputs: Mapping[str, Any]) -> list[ModelVect
     def left(_: nn.Module, __: Any, output: Any) -> None:
         states.append(vectors_of(output).detach())
 
-    with evaluating(list(model.modules())), _hooked(model, entered, left):
+    with eval_mode(list(model.modules())), _hooked(model, entered, left):
         model(**inputs)
     if len({state.shape for state in states}) != 1:
         shapes = ", ".join(str(tuple(shape)) for shape in {state.shape: 0 for state in states})

@@ -15,21 +15,21 @@ from typing import Any
 from torch import Tensor, nn
 
 from normviz.errors import UnsupportedModel
-from normviz.model.capture.patching import changed, configs
-from normviz.model.capture.tracking import ELSEWHERE
-from normviz.model.decompose import NoRule, Parts, Record, entering, named_by, plain
-from normviz.model.decompose.tape import Side
+from normviz.model.capture.patching import configs, patched
+from normviz.model.capture.tracking import CROSS_INPUT_NAMES
+from normviz.model.decompose import DecomposedTensor, NoRule, Record, error_location, track, unwrap
+from normviz.model.decompose.tape import SourceSequence
 
 EXPERTS = "_experts_implementation_internal"
 """Where a configuration keeps how a mixture of experts is run."""
 
 
 @dataclass(frozen=True)
-class Taped:
+class LayerTrace:
     """One layer as it ran: what entered, what it read elsewhere, and what came out."""
 
     name: str
-    side: Side
+    side: SourceSequence
     """Whose tokens enter it: a carried encoder's are the other side of the decoder it leads to."""
     entered: Record
     other: Record | None
@@ -72,14 +72,14 @@ def _is_stack(module: nn.Module) -> bool:
     return all(any("Attention" in type(m).__name__ for m in layer.modules()) for layer in module)
 
 
-class Taper:
+class LayerTracer:
     """Marks what enters each layer, and tells its tape when it is done.
 
     With `carried`, only what enters the first layer of a stack is marked, and the tape runs on.
     """
 
     def __init__(
-        self, model: nn.Module, told: Callable[[Taped], None], *, carried: bool = False
+        self, model: nn.Module, told: Callable[[LayerTrace], None], *, carried: bool = False
     ) -> None:
         self.carried = carried
         self.layers = layers_of(model)
@@ -87,7 +87,7 @@ class Taper:
         self.told = told
         self.model = model
         self.running: list[nn.Module] = []
-        self.entered: tuple[Parts, Parts | None] | None = None
+        self.entered: tuple[DecomposedTensor, DecomposedTensor | None] | None = None
 
     def where(self) -> str:
         """What is running, for an error to name."""
@@ -110,20 +110,23 @@ class Taper:
         given = inspect.signature(type(layer).forward).bind_partial(layer, *args, **kwargs)
         hidden = next(n for n, v in given.arguments.items() if isinstance(v, Tensor))
         changes = {hidden: self._marked(given.arguments[hidden], self._side(layer))}
-        for name in ELSEWHERE:
+        for name in CROSS_INPUT_NAMES:
             if isinstance(given.arguments.get(name), Tensor):
                 changes[name] = self._marked(given.arguments[name], "other")
-        self.entered = changes[hidden], next((changes[n] for n in ELSEWHERE if n in changes), None)
+        self.entered = (
+            changes[hidden],
+            next((changes[n] for n in CROSS_INPUT_NAMES if n in changes), None),
+        )
         given.arguments.update(changes)
         return given.args[1:], given.kwargs
 
-    def _marked(self, hidden: Tensor, side: Side) -> Parts:
+    def _marked(self, hidden: Tensor, side: SourceSequence) -> DecomposedTensor:
         """Vectors as they enter a layer: marked, unless they carry their parts already."""
-        if isinstance(hidden, Parts):
+        if isinstance(hidden, DecomposedTensor):
             return hidden
-        return entering(hidden, side, followed=self.carried)
+        return track(hidden, side, followed=self.carried)
 
-    def _side(self, layer: nn.Module) -> Side:
+    def _side(self, layer: nn.Module) -> SourceSequence:
         """Encoder tokens that are carried on into a decoder are the decoder's other side."""
         encoder = encoder_of(self.model, self.names) if self.carried else None
         mine = encoder is not None and self.names[layer].startswith(encoder)
@@ -133,7 +136,7 @@ class Taper:
         """After it ran: tell its tape, and go on with plain tensors."""
         del args, kwargs
         first = output[0] if isinstance(output, tuple) else output
-        if not isinstance(first, Parts) or self.entered is None:
+        if not isinstance(first, DecomposedTensor) or self.entered is None:
             raise NoRule(
                 f"The output of {self.names[layer]} ({type(layer).__name__}) no longer knows "
                 "which token its parts came from.",
@@ -144,26 +147,26 @@ class Taper:
         self.entered = None
         record = None if other is None else other.record
         side = self._side(layer)
-        self.told(Taped(self.names[layer], side, entered.record, record, first.record))
-        return output if self.carried else plain(output)
+        self.told(LayerTrace(self.names[layer], side, entered.record, record, first.record))
+        return output if self.carried else unwrap(output)
 
 
-_taping: ContextVar[Taper | None] = ContextVar("taping", default=None)
+_taping: ContextVar[LayerTracer | None] = ContextVar("taping", default=None)
 """Whose layers are on tape in this thread; a model used by another meanwhile runs plainly."""
 
 
 @contextmanager
 def taping(
-    model: nn.Module, told: Callable[[Taped], None], *, carried: bool = False
+    model: nn.Module, told: Callable[[LayerTrace], None], *, carried: bool = False
 ) -> Iterator[None]:
     """The model's layers on tape, for the length of a `with`: each alone, or all in one.
 
     Experts that a fused kernel runs are run one by one instead, as the model's file writes them.
     """
-    taper = Taper(model, told, carried=carried)
+    taper = LayerTracer(model, told, carried=carried)
     with ExitStack() as stack:
         stack.enter_context(experts_one_by_one(model))
-        stack.enter_context(named_by(taper.where))
+        stack.enter_context(error_location(taper.where))
         token = _taping.set(taper)
         stack.callback(_taping.reset, token)
         for module in taper.names:
@@ -175,10 +178,10 @@ def taping(
 def experts_one_by_one(model: nn.Module) -> AbstractContextManager[None]:
     """Experts run as the model's file writes them, for the length of a `with`."""
     configurations = [config for config in configs(model.modules()) if hasattr(config, EXPERTS)]
-    return changed(configurations, EXPERTS, "eager")
+    return patched(configurations, EXPERTS, "eager")
 
 
-def _hooks(taper: Taper, module: nn.Module) -> Iterator[Any]:
+def _hooks(taper: LayerTracer, module: nn.Module) -> Iterator[Any]:
     """A layer's own hooks, and those by which an error knows where it is; for this thread alone."""
 
     def mine(hook: Callable[..., Any]) -> Callable[..., Any]:

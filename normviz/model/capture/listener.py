@@ -18,19 +18,19 @@ from normviz.core.axes import StreamName
 from normviz.errors import UnsupportedModel
 from normviz.model.capture import registry
 from normviz.model.capture import tracking as products
-from normviz.model.capture.layers import Taped, encoder_of, taping
-from normviz.model.capture.patching import attending, evaluating
+from normviz.model.capture.layers import LayerTrace, encoder_of, taping
+from normviz.model.capture.patching import attention_implementation, eval_mode
 from normviz.model.capture.projection import Projection, is_linear, projection
-from normviz.model.capture.tracking import ELSEWHERE, storage
-from normviz.model.capture.value_bias import Origins
-from normviz.model.decompose import plain
+from normviz.model.capture.tracking import CROSS_INPUT_NAMES, storage
+from normviz.model.capture.value_bias import ValueBiasTracker
+from normviz.model.decompose import unwrap
 from normviz.model.types import ModelVectors, Values, Weights
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Heard:
+class CapturedAttention:
     """One attention with all that its measures need; dropped before the next one is heard."""
 
     stream: StreamName
@@ -75,8 +75,8 @@ class Listener(Generic[Result]):
         self,
         model: nn.Module,
         inputs: Mapping[str, Any],
-        reduce: Callable[[Heard], Result],
-        origins: Origins | None = None,
+        reduce: Callable[[CapturedAttention], Result],
+        origins: ValueBiasTracker | None = None,
     ) -> None:
         self.batch = next(len(given) for given in inputs.values() if isinstance(given, Tensor))
         self.names = {module: name for name, module in model.named_modules()}
@@ -96,7 +96,7 @@ class Listener(Generic[Result]):
         """Hear one attention, and wait for its output to enter a projection."""
         self.settled()
         self.pending = _Attended(module, value, mask, weight, self._bias(value), [output])
-        self.following.enter_context(products.Follower(self))
+        self.following.enter_context(products.TensorTracker(self))
 
     def multiplied(self, weight: Tensor, value: Tensor, output: Tensor) -> None:
         """Hear an attention that is off the registry; heads may be folded into the batch."""
@@ -119,14 +119,14 @@ class Listener(Generic[Result]):
         names = _parameters(type(module).forward)
         given = dict(zip(names[1:], args, strict=False)) | kwargs
         # What is only passed through, among further keywords, is not what this module reads.
-        if any(name in names and given.get(name) is not None for name in ELSEWHERE):
+        if any(name in names and given.get(name) is not None for name in CROSS_INPUT_NAMES):
             self.reading_elsewhere.add(module)
         else:
             self.reading_elsewhere.discard(module)
 
     def projected(self, module: nn.Module, args: tuple[Any, ...], output: Tensor) -> None:
         """After a linear module ran: was it the projection that the last attention led to?"""
-        attended, args, output = self.pending, plain(args), plain(output)
+        attended, args, output = self.pending, unwrap(args), unwrap(output)
         if self.origins is not None and args:
             self.origins.put_out(module, args[0], output)
         if attended is None or not args or not attended.becomes(args[0]):
@@ -137,7 +137,7 @@ class Listener(Generic[Result]):
         batch, heads, _, _ = attended.weight.shape
         sample = args[0].reshape(batch, -1, args[0].shape[-1])
         found = projection(module, self.names[module], sample, heads)
-        heard = Heard(
+        heard = CapturedAttention(
             stream=self.stream_of(speaker),
             name=self.names[speaker],
             module=speaker,
@@ -218,7 +218,7 @@ def _hooked(listener: Listener[Any]) -> Iterator[None]:
             if is_linear(module):
                 hook = module.register_forward_hook(mine(listener.projected))
                 stack.callback(hook.remove)
-            elif set(ELSEWHERE) & set(_parameters(type(module).forward)):
+            elif set(CROSS_INPUT_NAMES) & set(_parameters(type(module).forward)):
                 before = module.register_forward_pre_hook(mine(listener.entering), with_kwargs=True)
                 stack.callback(before.remove)
         yield
@@ -227,8 +227,8 @@ def _hooked(listener: Listener[Any]) -> Iterator[None]:
 def capture(
     model: nn.Module,
     inputs: Mapping[str, Any],
-    reduce: Callable[[Heard], Result],
-    layered: Callable[[Taped], None] | None = None,
+    reduce: Callable[[CapturedAttention], Result],
+    layered: Callable[[LayerTrace], None] | None = None,
     *,
     carried: bool = False,
     biases: bool = False,
@@ -241,16 +241,18 @@ def capture(
     model comes back as it was: mode, attention implementation, hooks, random numbers; also after
     an error.
     """
-    origins = Origins() if biases else None
+    origins = ValueBiasTracker() if biases else None
     listener = Listener(model, inputs, reduce, origins)
     modules = list(listener.names)
     on_registry = products.uses_registry(modules)
     with ExitStack() as stack:
-        stack.enter_context(evaluating(modules))
-        stack.enter_context(attending(modules, registry.NAME if on_registry else "eager"))
+        stack.enter_context(eval_mode(modules))
+        stack.enter_context(
+            attention_implementation(modules, registry.NAME if on_registry else "eager")
+        )
         stack.enter_context(_hooked(listener))
         if not on_registry:
-            stack.enter_context(products.Follower(listener, products=True))
+            stack.enter_context(products.TensorTracker(listener, products=True))
         if origins is not None:
             stack.enter_context(origins)
         stack.enter_context(listener.following)

@@ -25,7 +25,7 @@ class _Entry:
 
 
 @contextmanager
-def changed(owners: Iterable[object], attribute: str, value: object) -> Iterator[None]:
+def patched(owners: Iterable[object], attribute: str, value: object) -> Iterator[None]:
     """Set an attribute of some objects for the length of a `with`.
 
     Two threads may borrow the same model: the last one to leave puts back what the first found.
@@ -55,7 +55,7 @@ def changed(owners: Iterable[object], attribute: str, value: object) -> Iterator
                     del _ON_LOAN[place]
 
 
-def found(owner: object, attribute: str) -> Any:
+def unpatched_value(owner: object, attribute: str) -> Any:
     """An attribute as it was before anyone borrowed its owner."""
     with _LOCK:
         entry = _ON_LOAN.get((id(owner), attribute))
@@ -76,16 +76,18 @@ def configs(modules: Iterable[nn.Module]) -> list[Any]:
 
 
 @contextmanager
-def evaluating(modules: Sequence[nn.Module]) -> Iterator[None]:
+def eval_mode(modules: Sequence[nn.Module]) -> Iterator[None]:
     """A model's modules in evaluation mode, no gradients, and the random numbers untouched."""
-    still = changed(modules, "training", value=False)
+    still = patched(modules, "training", value=False)
     with _random_untouched(modules[0]), torch.no_grad(), still:
         yield
 
 
-def attending(modules: Iterable[nn.Module], implementation: str) -> AbstractContextManager[None]:
+def attention_implementation(
+    modules: Iterable[nn.Module], implementation: str
+) -> AbstractContextManager[None]:
     """The modules with another attention implementation, for the length of a `with`."""
-    return changed(configs(modules), "_attn_implementation_internal", implementation)
+    return patched(configs(modules), "_attn_implementation_internal", implementation)
 
 
 @contextmanager
@@ -144,7 +146,9 @@ class _Context:
         """Keep nothing."""
 
 
-def implementation(model: nn.Module) -> str:
+def implementation_name(model: nn.Module) -> str:
     """The attention implementation the model is set to, or several where its parts differ."""
-    names = [found(config, "_attn_implementation_internal") for config in configs([model])]
+    names = [
+        unpatched_value(config, "_attn_implementation_internal") for config in configs([model])
+    ]
     return ", ".join(dict.fromkeys(str(name) for name in names)) or "unknown"

@@ -15,37 +15,42 @@ from torch import Tensor, nn
 
 from normviz.core.axes import StreamName
 from normviz.model.capture.layers import encoder_of, experts_one_by_one, layers_of
-from normviz.model.capture.listener import Heard, capture
-from normviz.model.capture.patching import attending, differentiated_as_written, evaluating, unmoved
-from normviz.model.capture.tracking import ELSEWHERE
-from normviz.model.decompose.tape import Side
+from normviz.model.capture.listener import CapturedAttention, capture
+from normviz.model.capture.patching import (
+    attention_implementation,
+    differentiated_as_written,
+    eval_mode,
+    unmoved,
+)
+from normviz.model.capture.tracking import CROSS_INPUT_NAMES
+from normviz.model.decompose.tape import SourceSequence
 
 Where = tuple[int, int]
 """Where an attention is: the number of its layer's call, and its own in that layer."""
 
 
 @dataclass(frozen=True, eq=False)
-class Attended:
+class AttentionCall:
     """One attention inside a layer."""
 
     stream: StreamName
     projection: nn.Module
     heads: int
-    heard: Heard | None
+    heard: CapturedAttention | None
     """All that was heard of it, where somebody wants to keep it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Call:
+class LayerCall:
     """One layer as it was called: what it was given, and what it made of it."""
 
     layer: nn.Module
-    side: Side
+    side: SourceSequence
     """`other` for an encoder that leads to a decoder; `own` for every other stack."""
     given: inspect.BoundArguments
     left: Tensor
     """The vectors of its tokens, as the layer left them."""
-    attended: tuple[Attended, ...]
+    attended: tuple[AttentionCall, ...]
 
     @property
     def hidden(self) -> str:
@@ -56,7 +61,9 @@ class Call:
     def elsewhere(self) -> str | None:
         """What it calls the vectors it reads from the other side, if it does."""
         named = self.given.arguments
-        return next((name for name in ELSEWHERE if isinstance(named.get(name), Tensor)), None)
+        return next(
+            (name for name in CROSS_INPUT_NAMES if isinstance(named.get(name), Tensor)), None
+        )
 
     @property
     def entered(self) -> Tensor:
@@ -70,13 +77,13 @@ class Call:
         name = self.elsewhere
         return None if name is None else self.given.arguments[name]
 
-    def side_of(self, stream: StreamName) -> Side:
+    def side_of(self, stream: StreamName) -> SourceSequence:
         """Whose tokens are the keys of one of its attentions."""
         return "other" if stream == "cross" else self.side
 
 
 @dataclass(frozen=True, eq=False)
-class Normed:
+class NormCall:
     """A norm, and what it was given."""
 
     module: nn.Module
@@ -84,13 +91,13 @@ class Normed:
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
+class RecordedPass:
     """One pass of a model: its layers, in the order in which they were called."""
 
     model: nn.Module
     inputs: Mapping[str, Any]
-    calls: tuple[Call, ...]
-    norms: Mapping[Side, Normed]
+    calls: tuple[LayerCall, ...]
+    norms: Mapping[SourceSequence, NormCall]
     """For each side, the last norm before its first layer, if there is one."""
 
     @property
@@ -101,11 +108,11 @@ class Recorded:
         )
 
     @property
-    def sides(self) -> tuple[Side, ...]:
+    def sides(self) -> tuple[SourceSequence, ...]:
         """The sides of the model, in the order in which they run."""
         return tuple(dict.fromkeys(call.side for call in self.calls))
 
-    def first(self, side: Side) -> int:
+    def first(self, side: SourceSequence) -> int:
         """The number of the first call on a side."""
         return next(number for number, call in enumerate(self.calls) if call.side == side)
 
@@ -120,12 +127,12 @@ def hook(
 
 
 @contextmanager
-def borrowed(model: nn.Module) -> Iterator[None]:
+def ready_for_jvp(model: nn.Module) -> Iterator[None]:
     """A model that can be run on dual numbers: its own eager attention, experts one by one."""
     modules = list(model.modules())
     with (
-        evaluating(modules),
-        attending(modules, "eager"),
+        eval_mode(modules),
+        attention_implementation(modules, "eager"),
         experts_one_by_one(model),
         unmoved(modules),
         differentiated_as_written(modules),
@@ -141,16 +148,16 @@ class _Recorder:
         self.names = {module: name for name, module in self.modules.items()}
         self.encoder = encoder_of(model, self.names)
         self.keep = keep
-        self.calls: list[Call] = []
-        self.norms: dict[Side, Normed] = {}
-        self.heard: list[Attended] = []
+        self.calls: list[LayerCall] = []
+        self.norms: dict[SourceSequence, NormCall] = {}
+        self.heard: list[AttentionCall] = []
         self.open: list[inspect.BoundArguments] = []
 
-    def hear(self, heard: Heard) -> None:
+    def hear(self, heard: CapturedAttention) -> None:
         """Note an attention, as part of the layer that is running."""
         projection = self.modules[heard.projection.name]
         kept = heard if self.keep else None
-        self.heard.append(Attended(heard.stream, projection, heard.weight.shape[1], kept))
+        self.heard.append(AttentionCall(heard.stream, projection, heard.weight.shape[1], kept))
 
     def enter(self, layer: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Before a layer runs."""
@@ -160,22 +167,22 @@ class _Recorder:
         """After it ran."""
         attended = tuple(self.heard)
         self.heard.clear()
-        call = Call(layer, self.side(layer), self.open.pop(), vectors_of(output), attended)
+        call = LayerCall(layer, self.side(layer), self.open.pop(), vectors_of(output), attended)
         self.calls.append(call)
 
     def normed(self, norm: nn.Module, args: tuple[Any, ...], _output: Any) -> None:
         """After a norm ran: it may have been the last before a first layer."""
         side = self.side(norm)
         if not self.open and all(call.side != side for call in self.calls):
-            self.norms[side] = Normed(norm, args[0])
+            self.norms[side] = NormCall(norm, args[0])
 
-    def side(self, module: nn.Module) -> Side:
+    def side(self, module: nn.Module) -> SourceSequence:
         """The side on which a module stands."""
         encoder = self.encoder
         return "other" if encoder and self.names[module].startswith(encoder) else "own"
 
 
-def recorded(model: nn.Module, inputs: Mapping[str, Any], *, keep: bool = False) -> Recorded:
+def record_pass(model: nn.Module, inputs: Mapping[str, Any], *, keep: bool = False) -> RecordedPass:
     """Run a model once and note how each of its layers was called.
 
     With `keep`, everything heard of the attentions is kept as well.
@@ -191,7 +198,7 @@ def recorded(model: nn.Module, inputs: Mapping[str, Any], *, keep: bool = False)
             elif "Norm" in type(module).__name__:
                 hook(stack, module.register_forward_hook, recorder.normed)
         capture(model, inputs, recorder.hear)
-    return Recorded(model, inputs, tuple(recorder.calls), recorder.norms)
+    return RecordedPass(model, inputs, tuple(recorder.calls), recorder.norms)
 
 
 def vectors_of(output: Any) -> Tensor:

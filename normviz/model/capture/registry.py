@@ -15,13 +15,13 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
 from normviz.errors import UnsupportedModel
-from normviz.model.decompose import plain
+from normviz.model.decompose import unwrap
 
 NAME = "normviz"
 
 
 @runtime_checkable
-class Ear(Protocol):
+class AttentionObserver(Protocol):
     """Whoever wants to know what an attention did."""
 
     def attended(
@@ -30,7 +30,7 @@ class Ear(Protocol):
         """Hear one attention: what went in and what came out."""
 
 
-listening: ContextVar[Ear | None] = ContextVar("listening", default=None)
+listening: ContextVar[AttentionObserver | None] = ContextVar("listening", default=None)
 """The listener of this thread; a model used by another thread meanwhile is not overheard."""
 
 
@@ -62,7 +62,7 @@ def _attend(
     ear = listening.get()
     if ear is None:
         return output, weight
-    ear.attended(module, *plain((value, attention_mask, output, weight)))
+    ear.attended(module, *unwrap((value, attention_mask, output, weight)))
     return output, None  # the weights have been heard; the model need not keep them
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from normviz.model.capture.recording import Call, Recorded, hook, vectors_of
+from normviz.model.capture.recording import LayerCall, RecordedPass, hook, vectors_of
 
 Change = Callable[[int, Tensor], Tensor]
 """What to put in the place of a tensor at a layer's attention of that number."""
@@ -24,7 +24,7 @@ class _Enough(Exception):
 
 
 @dataclass(frozen=True)
-class Place:
+class HookPoint:
     """Where other vectors are put: where a layer is entered or left, or before a norm."""
 
     kind: Literal["enters", "leaves", "norm"]
@@ -33,7 +33,7 @@ class Place:
 
 
 @dataclass
-class Seen:
+class RerunTrace:
     """What passed by, up to where the pass was stopped."""
 
     contexts: list[list[Tensor]] = field(default_factory=list)
@@ -50,13 +50,13 @@ class _Pass:
     """The hooks of a pass that is run again."""
 
     def __init__(
-        self, recorded: Recorded, place: Place, vectors: Tensor, until: int | None
+        self, recorded: RecordedPass, place: HookPoint, vectors: Tensor, until: int | None
     ) -> None:
         self.calls = recorded.calls
         self.place = place
         self.vectors = vectors
         self.until = until
-        self.seen = Seen()
+        self.seen = RerunTrace()
 
     @property
     def number(self) -> int:
@@ -66,7 +66,7 @@ class _Pass:
         self.seen.contexts.append([])
         call = self.calls[self.number]
         given = call.given.signature.bind_partial(layer, *args, **kwargs)
-        if self.place == Place("enters", self.number):
+        if self.place == HookPoint("enters", self.number):
             given.arguments[call.hidden] = self.vectors
         self.seen.entered = given.arguments[call.hidden]
         self.seen.read = None if call.elsewhere is None else given.arguments[call.elsewhere]
@@ -75,7 +75,7 @@ class _Pass:
         return given.args[1:], given.kwargs
 
     def leave(self, _layer: nn.Module, _args: Any, _kwargs: Any, output: Any) -> Any:
-        if self.place == Place("leaves", self.number):
+        if self.place == HookPoint("leaves", self.number):
             output = (self.vectors, *output[1:]) if isinstance(output, tuple) else self.vectors
         self.seen.left.append(vectors_of(output))
         if self.number == len(self.calls) - 1:
@@ -89,9 +89,9 @@ class _Pass:
         return (self.vectors, *args[1:])
 
 
-def pass_again(
-    recorded: Recorded, place: Place, vectors: Tensor, *, until: int | None = None
-) -> Seen:
+def rerun_model(
+    recorded: RecordedPass, place: HookPoint, vectors: Tensor, *, until: int | None = None
+) -> RerunTrace:
     """What passes by when other vectors are put in some place.
 
     The pass ends after the last layer, or with `until` where the layer of that number is entered.
@@ -110,8 +110,8 @@ def pass_again(
     return again.seen
 
 
-def layer_again(
-    call: Call,
+def rerun_layer(
+    call: LayerCall,
     entered: Tensor,
     read: Tensor | None = None,
     *,
@@ -147,7 +147,7 @@ def layer_again(
     return contexts, left
 
 
-def _given(call: Call, entered: Tensor, read: Tensor | None) -> inspect.BoundArguments:
+def _given(call: LayerCall, entered: Tensor, read: Tensor | None) -> inspect.BoundArguments:
     """What a layer was given, but for its vectors."""
     changes: dict[str, Tensor] = {call.hidden: entered}
     if call.elsewhere is not None and read is not None:

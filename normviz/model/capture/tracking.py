@@ -13,9 +13,9 @@ from typing import Any, Protocol, runtime_checkable
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from normviz.model.decompose import plain
+from normviz.model.decompose import unwrap
 
-ELSEWHERE = ("key_value_states", "encoder_hidden_states")
+CROSS_INPUT_NAMES = ("key_value_states", "encoder_hidden_states")
 """What attention modules call the sequence they read, when it is not their own."""
 PRODUCTS = {"matmul", "bmm", "__matmul__"}
 SAME_NUMBERS = {
@@ -37,7 +37,7 @@ def storage(tensor: Tensor) -> int:
 
 
 @runtime_checkable
-class Hearer(Protocol):
+class TensorObserver(Protocol):
     """Who is told of a product, and of every new shape of its result."""
 
     def multiplied(self, weight: Tensor, value: Tensor, output: Tensor) -> None:
@@ -47,10 +47,10 @@ class Hearer(Protocol):
         """Hear that the numbers of one tensor went on in another."""
 
 
-class Follower(TorchFunctionMode):
+class TensorTracker(TorchFunctionMode):
     """Overhears torch functions in this thread; with `products`, also softmax times values."""
 
-    def __init__(self, hearer: Hearer, *, products: bool = False) -> None:
+    def __init__(self, hearer: TensorObserver, *, products: bool = False) -> None:
         super().__init__()
         self.hearer = hearer
         self.products = products
@@ -67,8 +67,8 @@ class Follower(TorchFunctionMode):
         """Run the function, and note where the weights went."""
         returned = func(*args, **(kwargs or {}))
         name = getattr(func, "__name__", "")
-        result = plain(returned) if isinstance(returned, Tensor) else None
-        given = plain(args[0]) if args and isinstance(args[0], Tensor) else None
+        result = unwrap(returned) if isinstance(returned, Tensor) else None
+        given = unwrap(args[0]) if args and isinstance(args[0], Tensor) else None
         if result is None or given is None:
             return returned
         if name in SAME_NUMBERS:
@@ -80,5 +80,5 @@ class Follower(TorchFunctionMode):
         elif name in PRODUCTS and storage(given) in self.weights:
             first = next(iter(self.weights.values()))
             self.weights = {}
-            self.hearer.multiplied(given.reshape(first.shape), plain(args[1]), result)
+            self.hearer.multiplied(given.reshape(first.shape), unwrap(args[1]), result)
         return returned

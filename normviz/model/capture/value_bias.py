@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from normviz.model.capture.projection import bias_of
 from normviz.model.capture.tracking import SAME_NUMBERS, storage
-from normviz.model.decompose import plain
+from normviz.model.decompose import unwrap
 
 COPYING = SAME_NUMBERS | {"__getitem__", "expand", "broadcast_to", "repeat_interleave"}
 """Functions whose result holds nothing but numbers that they were given."""
@@ -23,7 +23,7 @@ WRITING = {"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"}
 """Functions that change what they are given, besides those whose names end in an underscore."""
 
 
-class Origins(TorchFunctionMode):
+class ValueBiasTracker(TorchFunctionMode):
     """Knows the biases inside what linear modules have put out since the last attention."""
 
     def __init__(self) -> None:
@@ -64,8 +64,8 @@ class Origins(TorchFunctionMode):
         """Run the function; copy biases where it copied numbers, drop them where it wrote over."""
         returned = func(*args, **(kwargs or {}))
         name = getattr(func, "__name__", "")
-        result = plain(returned) if isinstance(returned, Tensor) else None
-        given = plain(args[0]) if args and isinstance(args[0], Tensor) else None
+        result = unwrap(returned) if isinstance(returned, Tensor) else None
+        given = unwrap(args[0]) if args and isinstance(args[0], Tensor) else None
         bias = None if given is None else self.bias_in(given)
         if given is None or bias is None:
             return returned

@@ -1,19 +1,26 @@
 """Arithmetic on vectors that remember which token each part came from."""
 
-from normviz.model.decompose.replay import Free, Replay, Sources
+from normviz.model.decompose.replay import BiasPart, Replay, Sources
 from normviz.model.decompose.rules import elementwise, linear, norms, shapes  # noqa: F401 - fills the table
 from normviz.model.decompose.tape import Record
-from normviz.model.decompose.tensor import NoRule, Parts, entering, named_by, plain, wrap
+from normviz.model.decompose.tensor import (
+    DecomposedTensor,
+    NoRule,
+    error_location,
+    track,
+    unwrap,
+    wrap,
+)
 
 __all__ = [
-    "Free",
+    "BiasPart",
+    "DecomposedTensor",
     "NoRule",
-    "Parts",
     "Record",
     "Replay",
     "Sources",
-    "entering",
-    "named_by",
-    "plain",
+    "error_location",
+    "track",
+    "unwrap",
     "wrap",
 ]

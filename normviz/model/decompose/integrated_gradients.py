@@ -17,32 +17,32 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from normviz.model.decompose.tape import Biases, Elementwise
+from normviz.model.decompose.tape import Biases, ElementwiseRecord
 from normviz.model.types import at_least_single
 
 if TYPE_CHECKING:
-    from normviz.model.decompose.replay import Free
+    from normviz.model.decompose.replay import BiasPart
 
 POINTS = 32
 """How many points an integral is taken at."""
 
 
 def factors(
-    record: Elementwise, biases: Biases, sourceless: Sequence[Tensor | None]
+    record: ElementwiseRecord, biases: Biases, bias_share: Sequence[Tensor | None]
 ) -> tuple[list[Tensor], Tensor]:
     """How much each leaf counts, and the function at the origin."""
     if biases not in record.factors:
         ends = [at_least_single(leaf.total) for leaf in record.leaves]
         starts = [
             torch.zeros_like(end) if biases == "source" or start is None else start
-            for end, start in zip(ends, sourceless, strict=True)
+            for end, start in zip(ends, bias_share, strict=True)
         ]
         record.factors[biases] = _factors(record, starts, ends)
     return record.factors[biases]
 
 
 def _factors(
-    record: Elementwise, starts: Sequence[Tensor], ends: Sequence[Tensor]
+    record: ElementwiseRecord, starts: Sequence[Tensor], ends: Sequence[Tensor]
 ) -> tuple[list[Tensor], Tensor]:
     shape = record.total.shape
     starts = [start.expand(shape) for start in starts]
@@ -62,7 +62,7 @@ def _factors(
 
 
 def _integrals(
-    record: Elementwise, starts: Sequence[Tensor], steps: Sequence[Tensor]
+    record: ElementwiseRecord, starts: Sequence[Tensor], steps: Sequence[Tensor]
 ) -> list[Tensor]:
     """∫₀¹ ∂F dt for each leaf; with one leaf, one point is enough: the mending is exact."""
     points, shares = np.polynomial.legendre.leggauss(POINTS if len(steps) > 1 else 1)
@@ -79,14 +79,16 @@ def _integrals(
     return found
 
 
-def applied(record: Elementwise, free: "Free", given: Sequence[Tensor | None]) -> Tensor | None:
+def applied(
+    record: ElementwiseRecord, free: "BiasPart", given: Sequence[Tensor | None]
+) -> Tensor | None:
     """The parts of a function's value, from the dense parts of its leaves."""
     scales, _ = factors(record, free.biases, [free.of(leaf) for leaf in record.leaves])
     found = [part * scale for part, scale in zip(given, scales, strict=True) if part is not None]
     return torch.stack(found).sum(dim=0) if len(found) > 1 else found[0] if found else None
 
 
-def sourceless(record: Elementwise, biases: Biases, given: Sequence[Tensor | None]) -> Tensor:
+def bias_share(record: ElementwiseRecord, biases: Biases, given: Sequence[Tensor | None]) -> Tensor:
     """What a function's value owes to no token."""
     scales, at_start = factors(record, biases, given)
     if biases == "constant":

@@ -7,19 +7,19 @@ from torch import Tensor
 
 from normviz.model.decompose import integrated_gradients as activations
 from normviz.model.decompose.tape import (
-    Attended,
+    AttentionRecord,
     Biases,
-    Elementwise,
-    Own,
+    ElementwiseRecord,
+    LinearRecord,
     Record,
-    Side,
-    Step,
+    SourceRecord,
+    SourceSequence,
     in_order,
 )
-from normviz.model.decompose.vectors import Heads, Mixed
+from normviz.model.decompose.vectors import LowRankParts, PerHeadParts
 from normviz.model.types import at_least_single
 
-Vectors = Mixed | Heads | Tensor
+Vectors = LowRankParts | PerHeadParts | Tensor
 """Parts by source: few vectors mixed, heads apart, or a tensor with the sources in front."""
 
 
@@ -27,7 +27,7 @@ Vectors = Mixed | Heads | Tensor
 class Sources:
     """Some of the tokens of one side, in a row."""
 
-    side: Side
+    side: SourceSequence
     start: int
     stop: int
 
@@ -37,7 +37,7 @@ class Sources:
 
 
 @dataclass(eq=False)
-class Free:
+class BiasPart:
     """The part of each tensor that comes from no token; the same for all sources."""
 
     biases: Biases = "source"
@@ -51,9 +51,9 @@ class Free:
 
     def _computed(self, record: Record) -> Tensor | None:
         given = [self.of(source) for source in record.inputs]
-        if isinstance(record, Elementwise):
-            return activations.sourceless(record, self.biases, given)
-        if not isinstance(record, Step):
+        if isinstance(record, ElementwiseRecord):
+            return activations.bias_share(record, self.biases, given)
+        if not isinstance(record, LinearRecord):
             return None
         constant = record.constant
         found = None if constant is None else at_least_single(constant).expand_as(record.total)
@@ -69,7 +69,7 @@ class Replay:
     """The parts that came from some sources, worked out once for each record used again."""
 
     sources: Sources
-    free: Free
+    free: BiasPart
     kept: set[Record] = field(default_factory=set)
     """What will be asked for again, besides what the tape itself uses twice."""
     known: dict[Record, Vectors | None] = field(default_factory=dict)
@@ -95,19 +95,19 @@ class Replay:
         return found.dense(record.total.shape)
 
     def _computed(self, record: Record) -> Vectors | None:
-        if isinstance(record, Own):
+        if isinstance(record, SourceRecord):
             return self._own(record)
-        if isinstance(record, Attended):
+        if isinstance(record, AttentionRecord):
             return self._attended(record)
-        if isinstance(record, Elementwise):
+        if isinstance(record, ElementwiseRecord):
             given = [self.dense(leaf) for leaf in record.leaves]
             return activations.applied(record, self.free, given)
-        if isinstance(record, Step):
+        if isinstance(record, LinearRecord):
             return self._step(record)
         message = f"no such record: {type(record).__name__}"
         raise TypeError(message)
 
-    def _own(self, record: Own) -> Vectors | None:
+    def _own(self, record: SourceRecord) -> Vectors | None:
         if record.side != self.sources.side:
             return None
         start, stop = self.sources.start, self.sources.stop
@@ -115,32 +115,32 @@ class Replay:
         if record.flat and len(record.tokens) >= stop and in_order(record.tokens):
             vectors = total.reshape(record.places, -1)[start:stop]
             nothing = total.new_zeros(0, record.places, len(vectors))
-            return Mixed(nothing, vectors[None][:0], vectors, start)
+            return LowRankParts(nothing, vectors[None][:0], vectors, start)
         places = torch.arange(start, stop, device=total.device)
         mine = (record.tokens[:, None] == places).to(total.dtype)  # place source
         shape = [1] * total.ndim
         shape[record.axis] = -1
         return torch.stack([total * column.reshape(shape) for column in mine.T])
 
-    def _attended(self, record: Attended) -> Vectors | None:
+    def _attended(self, record: AttentionRecord) -> Vectors | None:
         if record.value.side != self.sources.side:
             return None
         chosen = slice(self.sources.start, self.sources.stop)
         heads = record.total.shape[:-2]  # heads that share their values, or weights, are spread
         value = at_least_single(record.value.total)[..., chosen, :].expand(*heads, -1, -1)
         weight = at_least_single(record.weight)[..., chosen].expand(*heads, -1, -1)
-        return Heads(weight.flatten(0, -3), value.flatten(0, -3), record.total.shape)
+        return PerHeadParts(weight.flatten(0, -3), value.flatten(0, -3), record.total.shape)
 
-    def _step(self, record: Step) -> Vectors | None:
+    def _step(self, record: LinearRecord) -> Vectors | None:
         given = [self.parts(source) for source in record.of]
         if all(one is None for one in given):
             return None
-        if len(given) == 1 and isinstance(given[0], Heads):
+        if len(given) == 1 and isinstance(given[0], PerHeadParts):
             found = _through(record, given[0])
             if found is not None:
                 return found
         whole = [
-            one.dense(source.total.shape) if isinstance(one, Heads) else one
+            one.dense(source.total.shape) if isinstance(one, PerHeadParts) else one
             for one, source in zip(given, record.of, strict=True)
         ]
         if record.mixed is not None and not any(isinstance(one, Tensor) for one in whole):
@@ -156,7 +156,7 @@ class Replay:
         return record.apply(*filled)
 
 
-def _through(record: Step, heads: Heads) -> Vectors | None:
+def _through(record: LinearRecord, heads: PerHeadParts) -> Vectors | None:
     """What a map makes of heads that are still apart; None where they must be built first."""
     if record.move is not None:
         return heads.moved(record.move)

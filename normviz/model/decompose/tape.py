@@ -12,9 +12,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from normviz.model.decompose.vectors import Mixed
+from normviz.model.decompose.vectors import LowRankParts
 
-Side = Literal["own", "other"]
+SourceSequence = Literal["own", "other"]
 """Whose tokens are the sources: the sequence's own, or those of the sequence it reads."""
 
 Biases = Literal["source", "constant"]
@@ -53,20 +53,20 @@ class Record:
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class Own(Record):
+class SourceRecord(Record):
     """Every token's vector belongs to that token alone."""
 
-    side: Side
+    side: SourceSequence
     tokens: Tensor
     """Which source stands at each place of the axis."""
-    terms: tuple["Own", ...] = ()
+    terms: tuple["SourceRecord", ...] = ()
     """What it was added up from, where it is a sum."""
     followed: bool = False
     """Whether what is made of it is followed step by step, biases apart, or remains the token's."""
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class Step(Record):
+class LinearRecord(Record):
     """A map that is linear in the parts of its inputs, once the totals are known."""
 
     of: tuple[Record, ...]
@@ -74,7 +74,7 @@ class Step(Record):
     """The map, on tensors like the inputs with one axis more in front; zero goes to zero."""
     constant: Tensor | None = None
     """What comes from no token at all, such as a bias."""
-    mixed: Callable[..., Mixed | None] | None = None
+    mixed: Callable[..., LowRankParts | None] | None = None
     """The same map on mixed vectors, where they stay mixed."""
     matrix: Tensor | None = None
     """The map as a matrix, feature by feature, where it is one."""
@@ -90,11 +90,11 @@ class Step(Record):
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class Attended(Record):
+class AttentionRecord(Record):
     """Weights times values: what each head gives, from each token to each other."""
 
     weight: Tensor
-    value: Own
+    value: SourceRecord
 
     @property
     def inputs(self) -> tuple[Record, ...]:
@@ -103,7 +103,7 @@ class Attended(Record):
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class Elementwise(Record):
+class ElementwiseRecord(Record):
     """Any function of a few tensors, number by number; its parts are integrated gradients."""
 
     leaves: tuple[Record, ...]
@@ -119,22 +119,24 @@ class Elementwise(Record):
         return self.leaves
 
 
-def noted(record: Record) -> Record:
+def register_use(record: Record) -> Record:
     """The record, entered in the count of what each of its inputs is used for."""
     for source in record.inputs:
         source.uses += 1
     return record
 
 
-def own(total: Tensor, side: Side = "own", *, followed: bool = False) -> Own:
+def own(total: Tensor, side: SourceSequence = "own", *, followed: bool = False) -> SourceRecord:
     """The record of vectors that enter: token t's belongs to source t."""
     tokens = torch.arange(total.shape[-2], device=total.device)
-    return Own(total=total, axis=-2, side=side, tokens=tokens, name="enter", followed=followed)
+    return SourceRecord(
+        total=total, axis=-2, side=side, tokens=tokens, name="enter", followed=followed
+    )
 
 
 def remains_own(record: object) -> bool:
     """Whether whatever keeps tokens apart makes of it something that is a token's own."""
-    return isinstance(record, Own) and not record.followed
+    return isinstance(record, SourceRecord) and not record.followed
 
 
 def in_order(tokens: Tensor, places: int | None = None) -> bool:

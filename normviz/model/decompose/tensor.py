@@ -14,7 +14,7 @@ from torch import Tensor
 
 from normviz.errors import NormvizError
 from normviz.model.decompose.rules import table
-from normviz.model.decompose.tape import Record, Side, noted, own
+from normviz.model.decompose.tape import Record, SourceSequence, own, register_use
 
 _running: ContextVar[Callable[[], str] | None] = ContextVar("running", default=None)
 """Who knows which module is running, so that an error can name it."""
@@ -24,7 +24,7 @@ class NoRule(NormvizError, NotImplementedError):
     """A model used an operation whose parts normviz does not know."""
 
 
-class Parts(Tensor):
+class DecomposedTensor(Tensor):
     """A tensor with a record of how it was made."""
 
     record: Record
@@ -45,7 +45,7 @@ class Parts(Tensor):
         name, writes = _name(func)
         if writes:
             return _written(name, func, args, options)
-        total = func(*plain(args), **plain(options))
+        total = func(*unwrap(args), **unwrap(options))
         if not _holds_tensor(total) or name in table.READ:
             return total
         return _wrapped(total, _made(name, total, args, options))
@@ -54,16 +54,16 @@ class Parts(Tensor):
 def _written(name: str, func: Callable[..., Any], args: Sequence[Any], options: Any) -> Tensor:
     """Run a function that writes on its first argument; the tape keeps what was there before."""
     target = args[0]
-    bare = plain(target).detach()  # the same memory, whatever becomes of the target
+    bare = unwrap(target).detach()  # the same memory, whatever becomes of the target
     before: Any = bare.clone()
-    if isinstance(target, Parts):
+    if isinstance(target, DecomposedTensor):
         target.record.total = before
         before = target
-    func(bare, *plain(args[1:]), **plain(options))
+    func(bare, *unwrap(args[1:]), **unwrap(options))
     made = _made(name, bare, (before, *args[1:]), options)
     if isinstance(made, Record):
-        target.__class__ = Parts  # what was plain has parts from now on
-        target.record, target.bare = noted(made), bare
+        target.__class__ = DecomposedTensor  # what was plain has parts from now on
+        target.record, target.bare = register_use(made), bare
     return target  # type: ignore[no-any-return]
 
 
@@ -74,7 +74,7 @@ def _made(name: str, total: Any, args: Sequence[Any], options: Mapping[str, Any]
         raise no_rule(name, "it has no rule")
     try:
         return rule(total, *_records(args), **_records(options))
-    except table.Unruly as reason:
+    except table.RuleNotApplicable as reason:
         raise no_rule(name, str(reason)) from reason
 
 
@@ -90,7 +90,7 @@ def no_rule(name: str, reason: str) -> NoRule:
 
 
 @contextmanager
-def named_by(where: Callable[[], str]) -> Iterator[None]:
+def error_location(where: Callable[[], str]) -> Iterator[None]:
     """Let errors say which module was running."""
     token = _running.set(where)
     try:
@@ -99,7 +99,9 @@ def named_by(where: Callable[[], str]) -> Iterator[None]:
         _running.reset(token)
 
 
-def entering(total: Tensor, side: Side = "own", *, followed: bool = False) -> Parts:
+def track(
+    total: Tensor, side: SourceSequence = "own", *, followed: bool = False
+) -> DecomposedTensor:
     """Vectors as they enter: token by token, each its own source.
 
     What a layer makes of a token's vector alone is the token's too, biases and all: f(x) is. Where
@@ -108,14 +110,14 @@ def entering(total: Tensor, side: Side = "own", *, followed: bool = False) -> Pa
     return wrap(own(total, side, followed=followed))
 
 
-def wrap(record: Record) -> Parts:
+def wrap(record: Record) -> DecomposedTensor:
     """The tensor of a record, as one that remembers it."""
-    parts = record.total.as_subclass(Parts)
+    parts = record.total.as_subclass(DecomposedTensor)
     parts.record, parts.bare = record, record.total
     return parts
 
 
-def plain(value: Any) -> Any:
+def unwrap(value: Any) -> Any:
     """Whatever a function takes or gives, with plain tensors in it."""
     return _deep(value, lambda parts: parts.bare)
 
@@ -124,8 +126,8 @@ def _records(value: Any) -> Any:
     return _deep(value, lambda parts: parts.record)
 
 
-def _deep(value: Any, change: Callable[[Parts], Any]) -> Any:
-    if isinstance(value, Parts):
+def _deep(value: Any, change: Callable[[DecomposedTensor], Any]) -> Any:
+    if isinstance(value, DecomposedTensor):
         return change(value)
     if isinstance(value, list | tuple):
         changed = [_deep(one, change) for one in value]
@@ -157,5 +159,5 @@ def _holds_tensor(value: Any) -> bool:
 
 def _wrapped(total: Any, made: Any) -> Any:
     if isinstance(made, list | tuple):
-        return type(total)(wrap(noted(one)) for one in made)
-    return wrap(noted(made)) if isinstance(made, Record) else total
+        return type(total)(wrap(register_use(one)) for one in made)
+    return wrap(register_use(made)) if isinstance(made, Record) else total

@@ -17,7 +17,7 @@ from normviz.model.types import Gram
 
 
 @dataclass(frozen=True)
-class Mixed:
+class LowRankParts:
     """Few vectors for each source, how much of each every query gets, and what it keeps itself."""
 
     weight: Float[Tensor, "term query source"]
@@ -27,29 +27,29 @@ class Mixed:
     start: int = 0
     """Which query the first source is to itself."""
 
-    def mapped(self, apply: Callable[[Tensor], Tensor]) -> "Mixed":
+    def mapped(self, apply: Callable[[Tensor], Tensor]) -> "LowRankParts":
         """A map of vectors, applied to the few."""
         own = None if self.own is None else apply(self.own)
-        return Mixed(self.weight, apply(self.vectors), own, self.start)
+        return LowRankParts(self.weight, apply(self.vectors), own, self.start)
 
-    def scaled(self, factor: Float[Tensor, " query"]) -> "Mixed":
+    def scaled(self, factor: Float[Tensor, " query"]) -> "LowRankParts":
         """A factor for each query."""
         own = None if self.own is None else self.own * factor[self.mine, None]
-        return Mixed(self.weight * factor[:, None], self.vectors, own, self.start)
+        return LowRankParts(self.weight * factor[:, None], self.vectors, own, self.start)
 
-    def chosen(self, places: Tensor) -> "Mixed":
+    def chosen(self, places: Tensor) -> "LowRankParts":
         """Only these queries, in this order."""
         whole = self._spread()
-        return Mixed(whole.weight[:, places], whole.vectors)
+        return LowRankParts(whole.weight[:, places], whole.vectors)
 
-    def _spread(self) -> "Mixed":
+    def _spread(self) -> "LowRankParts":
         """The same with what sources give themselves as one more term."""
         if self.own is None:
             return self
         alone = self.weight.new_zeros(1, *self.weight.shape[1:])
         alone[:, self.mine].diagonal(dim1=1, dim2=2).fill_(1)
         weight, vectors = torch.cat([self.weight, alone]), torch.cat([self.vectors, self.own[None]])
-        return Mixed(weight, vectors)
+        return LowRankParts(weight, vectors)
 
     @property
     def mine(self) -> slice:
@@ -94,7 +94,7 @@ class Mixed:
         return found if self.own is None else found + self.own
 
 
-def together(one: Mixed, other: Mixed) -> Mixed:
+def together(one: LowRankParts, other: LowRankParts) -> LowRankParts:
     """The sum of two: all their terms, and what sources give themselves through both."""
     if len(one.vectors) and len(other.vectors):
         weight = torch.cat([one.weight, other.weight])
@@ -104,12 +104,12 @@ def together(one: Mixed, other: Mixed) -> Mixed:
         weight, vectors = more.weight, more.vectors
     if one.own is None or other.own is None:
         kept = other if one.own is None else one
-        return Mixed(weight, vectors, kept.own, kept.start)
-    return Mixed(weight, vectors, one.own + other.own, one.start)
+        return LowRankParts(weight, vectors, kept.own, kept.start)
+    return LowRankParts(weight, vectors, one.own + other.own, one.start)
 
 
 @dataclass(frozen=True)
-class Heads:
+class PerHeadParts:
     """What attention gives, head by head, on its way to the output projection.
 
     It waits in this form while the model moves the heads' axis about, until a linear map turns
@@ -123,9 +123,9 @@ class Heads:
     moves: tuple[Callable[[Tensor], Tensor], ...] = ()
     """What the model did to the shape since."""
 
-    def moved(self, move: Callable[[Tensor], Tensor]) -> "Heads":
+    def moved(self, move: Callable[[Tensor], Tensor]) -> "PerHeadParts":
         """One more change of shape."""
-        return Heads(self.weight, self.value, self.shape, (*self.moves, move))
+        return PerHeadParts(self.weight, self.value, self.shape, (*self.moves, move))
 
     def dense(self, shape: Size) -> Tensor:
         """A vector for each source and query, in the shape it now has."""
@@ -135,7 +135,7 @@ class Heads:
             whole = torch.func.vmap(move)(whole)
         return whole.reshape(-1, *shape)
 
-    def projected(self, matrix: Float[Tensor, "feature model"]) -> Mixed | None:
+    def projected(self, matrix: Float[Tensor, "feature model"]) -> LowRankParts | None:
         """A linear map of the joined heads: one term for each head. None: heads are not joined."""
         heads, _, dim = self.value.shape
         order = self._order()
@@ -143,7 +143,7 @@ class Heads:
             return None
         if not torch.equal(order, torch.arange(len(order), device=order.device)):
             matrix = matrix[order.argsort()]
-        return Mixed(self.weight, torch.bmm(self.value, matrix.reshape(heads, dim, -1)))
+        return LowRankParts(self.weight, torch.bmm(self.value, matrix.reshape(heads, dim, -1)))
 
     def _order(self) -> Tensor | None:
         """Which number of which head each feature is, after the moves."""

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from normviz.model.capture import Heard
+from normviz.model.capture import CapturedAttention
 from normviz.model.types import Real, at_least_single
 
 PerText = Float[Tensor, " batch"]
@@ -20,7 +20,7 @@ class Checks:
     least_row: PerText
     greatest_row: PerText
     leak: PerText
-    sourceless: PerText
+    bias_share: PerText
     ahead: PerText
     """The largest weight of the first token on a later one; nothing, where attention is causal."""
 
@@ -29,7 +29,7 @@ COORDINATES = 16
 """In how many coordinates of the model's space, evenly spread, the parts are added up."""
 
 
-def checks(heard: Heard, queries: Real | None, keys: Real | None) -> Checks:
+def checks(heard: CapturedAttention, queries: Real | None, keys: Real | None) -> Checks:
     """Compare the sum of the parts with the output projection's own output, and the rest.
 
     The parts of every query are added up over all heads and keys, in sixteen coordinates: a wrong
@@ -49,18 +49,18 @@ def checks(heard: Heard, queries: Real | None, keys: Real | None) -> Checks:
         least_row=least,
         greatest_row=_greatest(rows.amax(dim=1), queries),
         leak=_leak(heard, queries, keys),
-        sourceless=_bias_share(bias, own - bias, queries),
+        bias_share=_bias_share(bias, own - bias, queries),
         ahead=_ahead(heard.weight, queries),
     )
 
 
-def _bias(heard: Heard) -> Float[Tensor, " model"]:
+def _bias(heard: CapturedAttention) -> Float[Tensor, " model"]:
     bias = heard.projection.bias
     return heard.output.new_zeros(heard.output.shape[-1]) if bias is None else bias
 
 
 def _added_up(
-    heard: Heard, step: int
+    heard: CapturedAttention, step: int
 ) -> tuple[Float[Tensor, "batch head query"], Float[Tensor, "batch query coordinate"]]:
     """Σ_j α_ij, and Σ_h Σ_j α_ij f(x_j) in some coordinates: both in one walk over the weights."""
     out = at_least_single(heard.projection.weight[..., ::step])
@@ -89,7 +89,7 @@ def _bias_share(
     return (share * real).sum(dim=-1) / real.sum(dim=-1)
 
 
-def _leak(heard: Heard, queries: Real | None, keys: Real | None) -> PerText:
+def _leak(heard: CapturedAttention, queries: Real | None, keys: Real | None) -> PerText:
     """The largest weight at a forbidden place, seen from a real query."""
     weight = heard.weight
     places = forbidden(heard, keys)
@@ -100,7 +100,7 @@ def _leak(heard: Heard, queries: Real | None, keys: Real | None) -> PerText:
     return weight.masked_fill(~places, 0).flatten(1).amax(dim=-1)
 
 
-def forbidden(heard: Heard, keys: Real | None) -> Bool[Tensor, "..."] | None:
+def forbidden(heard: CapturedAttention, keys: Real | None) -> Bool[Tensor, "..."] | None:
     """Where no weight may be: masked by the model, padding, or later than a causal query.
 
     The last two are known without the mask, so that a mask lost on the way is noticed.

@@ -6,15 +6,15 @@ from typing import Any
 from torch import nn
 
 from normviz.core.catalog import ATTRIBUTIONS, ZEROINGS
-from normviz.model.capture.recording import Recorded, borrowed, recorded
+from normviz.model.capture.recording import RecordedPass, ready_for_jvp, record_pass
 from normviz.model.measures.gradients.attribution import attributed
-from normviz.model.measures.gradients.jacobian_norms import Slope
-from normviz.model.measures.reducer import Measured, Reducer
+from normviz.model.measures.gradients.jacobian_norms import GradientOptions
+from normviz.model.measures.reducer import AttentionReducer, LayerResult
 from normviz.model.measures.value_zeroing import zeroed
 
 
-def rerun(
-    model: nn.Module, inputs: Mapping[str, Any], reducer: Reducer, slope: Slope
+def run_extra_passes(
+    model: nn.Module, inputs: Mapping[str, Any], reducer: AttentionReducer, slope: GradientOptions
 ) -> tuple[str, ...]:
     """Add to what a pass gave whatever needs the model's layers to be called again.
 
@@ -24,10 +24,10 @@ def rerun(
     by_zeroing = [name for name in ZEROINGS if name in reducer.measures]
     if not (by_gradient or by_zeroing):
         return ()
-    found = recorded(model, inputs, keep=bool(by_zeroing))
+    found = record_pass(model, inputs, keep=bool(by_zeroing))
     kept = zip(found.attentions, reducer.results, strict=True)
-    wanted = [where for where, one in kept if isinstance(one, Measured)]
-    with borrowed(model):
+    wanted = [where for where, one in kept if isinstance(one, LayerResult)]
+    with ready_for_jvp(model):
         if by_gradient:
             reducer.attributed(attributed(found, by_gradient, slope, wanted))
         if by_zeroing:
@@ -37,7 +37,7 @@ def rerun(
     return _said(found, slope) if by_gradient else ()
 
 
-def _said(found: Recorded, slope: Slope) -> tuple[str, ...]:
+def _said(found: RecordedPass, slope: GradientOptions) -> tuple[str, ...]:
     """How derivatives were taken."""
     missing = slope.origin == "before-norm" and set(found.sides) - found.norms.keys()
     where = "what the norm of the embeddings is given"

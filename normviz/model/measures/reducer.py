@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from normviz.core.axes import SIDES, StreamName
-from normviz.core.catalog import axes_of, is_climbed, one_of, read_of
-from normviz.model.capture import Heard, Taped
+from normviz.core.axes import COMPONENTS, StreamName
+from normviz.core.catalog import axes_of, is_ladder_measure, require_known, split_statistic
+from normviz.model.capture import CapturedAttention, LayerTrace
 from normviz.model.decompose.tape import Biases
 from normviz.model.measures.attention import Scratch, gram, gram_norm, head_sum_norm, value_norm
 from normviz.model.measures.checks import Checks, checks, forbidden
 from normviz.model.measures.effective import Effective, Form, effective
 from normviz.model.measures.gradients.attribution import Attributed
 from normviz.model.measures.ladder.decomposition import Carried, decomposed
-from normviz.model.measures.ladder.measure import Climbed, Wish, climb
+from normviz.model.measures.ladder.measure import LadderRequest, LadderResult, measure_ladder
 from normviz.model.types import Real, at_least_single
 
 Side = Mapping[str, Callable[[int], Real | None]]
@@ -24,7 +24,7 @@ Side = Mapping[str, Callable[[int], Real | None]]
 
 
 @dataclass(frozen=True)
-class Measured:
+class LayerResult:
     """One attention layer, measured; the batch comes first in every number."""
 
     stream: StreamName
@@ -41,16 +41,16 @@ class Measured:
     checks: Checks
     queries: Real | None
     keys: Real | None
-    removal: "Removal | None" = None
+    removal: "NullSpaceInfo | None" = None
     """How `effective-weight` was found, where it was asked for."""
-    climbed: Climbed | None = None
+    climbed: LadderResult | None = None
     """The ladder of the layer that this attention belongs to, where it was asked for."""
     attributed: Attributed | None = None
     """What gradients say of it, where they were asked."""
 
 
 @dataclass(frozen=True)
-class Removal:
+class NullSpaceInfo:
     """How what cannot reach a head's output was removed from α."""
 
     form: Form
@@ -61,13 +61,13 @@ class Removal:
 
 
 @dataclass(frozen=True)
-class Passed:
+class SkippedLayer:
     """An attention layer that was not asked for."""
 
     stream: StreamName
 
 
-class Reducer:
+class AttentionReducer:
     """Turns each attention into its measures, counting the layers of each stream."""
 
     def __init__(
@@ -83,13 +83,15 @@ class Reducer:
     ) -> None:
         self.measures = measures
         self.form: Form = form
-        self.wish = Wish(tuple(name for name in measures if is_climbed(name)), memory, biases)
+        self.wish = LadderRequest(
+            tuple(name for name in measures if is_ladder_measure(name)), memory, biases
+        )
         self.layers = layers
         self.heads = heads
         self.real = real or {}
         self.seen: Counter[str] = Counter()
         self.scratch = Scratch()
-        self.results: list[Measured | Passed] = []
+        self.results: list[LayerResult | SkippedLayer] = []
         self.laddered = 0
         """How many of the results belong to layers that are done."""
 
@@ -101,27 +103,27 @@ class Reducer:
     @property
     def needs_effective(self) -> bool:
         """Whether `effective-weight` is wanted, or a reading of it."""
-        return any(read_of(name)[1] == "effective-weight" for name in self.measures)
+        return any(split_statistic(name)[1] == "effective-weight" for name in self.measures)
 
     @property
     def needs_biases(self) -> bool:
         """Whether the bias of the values must be known."""
         return self.needs_effective and self.form == "paper"
 
-    def __call__(self, heard: Heard) -> Measured | Passed:
+    def __call__(self, heard: CapturedAttention) -> LayerResult | SkippedLayer:
         """Measure one attention, or let it pass."""
         found = self._measured(heard)
         self.results.append(found)
         return found
 
-    def layered(self, taped: Taped) -> None:
+    def layered(self, taped: LayerTrace) -> None:
         """Measure what came after the attentions of a layer that is done."""
         mine = self.results[self.laddered :]
-        if any(isinstance(one, Measured) for one in mine):
-            climbed = climb(taped, self.wish)
+        if any(isinstance(one, LayerResult) for one in mine):
+            climbed = measure_ladder(taped, self.wish)
             self.results[self.laddered :] = [
                 replace(one, climbed=climbed.get("other" if one.stream == "cross" else "own"))
-                if isinstance(one, Measured)
+                if isinstance(one, LayerResult)
                 else one
                 for one in mine
             ]
@@ -132,14 +134,14 @@ class Reducer:
         found = iter(decomposed(layers, self.wish))
         for place, (one, (stream, climbed)) in enumerate(zip(self.results, found, strict=True)):
             assert one.stream == stream  # noqa: S101 - both passes hear the same attentions
-            if isinstance(one, Measured):
+            if isinstance(one, LayerResult):
                 whole = climbed if one.climbed is None else one.climbed.with_(climbed)
                 self.results[place] = replace(one, climbed=whole)
 
     def attributed(self, found: Sequence[Attributed]) -> None:
         """Add what gradients say of each attention to those kept."""
         for place, (one, more) in enumerate(zip(self.results, found, strict=True)):
-            if isinstance(one, Measured):
+            if isinstance(one, LayerResult):
                 self.results[place] = replace(
                     one, numbers=one.numbers | _chosen(more.numbers, one.heads), attributed=more
                 )
@@ -147,19 +149,19 @@ class Reducer:
     def added(self, found: Sequence[dict[str, Tensor]]) -> None:
         """Add further measures, without heads, to the attentions kept."""
         for place, (one, more) in enumerate(zip(self.results, found, strict=True)):
-            if isinstance(one, Measured):
+            if isinstance(one, LayerResult):
                 self.results[place] = replace(one, numbers=one.numbers | more)
 
-    def _measured(self, heard: Heard) -> Measured | Passed:
+    def _measured(self, heard: CapturedAttention) -> LayerResult | SkippedLayer:
         layer = self.seen[heard.stream]
         self.seen[heard.stream] += 1
         if self.layers is not None and layer not in self.layers:
-            return Passed(heard.stream)
+            return SkippedLayer(heard.stream)
         _, count, query_length, key_length = heard.weight.shape
         heads = tuple(range(count)) if self.heads is None else tuple(sorted(set(self.heads)))
         for head in heads:
-            one_of(head, range(count), "head")
-        query_side, key_side = SIDES[heard.stream]
+            require_known(head, range(count), "head")
+        query_side, key_side = COMPONENTS[heard.stream]
         queries = self._side(query_side, query_length, heard.weight.device)
         keys = self._side(key_side, key_length, heard.weight.device)
         numbers, removal = self._numbers(heard, heads), None
@@ -171,8 +173,8 @@ class Reducer:
                 "null-space:effective-weight": found.null_space,
             }
             dim = heard.value.shape[-1] + (self.form == "stochastic")
-            removal = Removal(self.form, found.by_row, dim)
-        return Measured(
+            removal = NullSpaceInfo(self.form, found.by_row, dim)
+        return LayerResult(
             stream=heard.stream,
             layer=layer,
             projection=heard.projection.name,
@@ -194,7 +196,7 @@ class Reducer:
         real = known(length) if known is not None else None
         return None if real is None else real.to(device)  # layers may lie on several devices
 
-    def _numbers(self, heard: Heard, heads: tuple[int, ...]) -> dict[str, Tensor]:
+    def _numbers(self, heard: CapturedAttention, heads: tuple[int, ...]) -> dict[str, Tensor]:
         weight = at_least_single(heard.weight)
         value = at_least_single(heard.value)
         out = at_least_single(heard.projection.weight)
@@ -212,7 +214,11 @@ class Reducer:
         return found
 
     def _effective(
-        self, heard: Heard, heads: tuple[int, ...], queries: Real | None, keys: Real | None
+        self,
+        heard: CapturedAttention,
+        heads: tuple[int, ...],
+        queries: Real | None,
+        keys: Real | None,
     ) -> Effective:
         """α⊥ of some heads, over the keys that each row may read."""
         value = at_least_single(heard.value)
@@ -247,7 +253,7 @@ def _chosen(numbers: Mapping[str, Tensor], heads: tuple[int, ...]) -> dict[str, 
     }
 
 
-def _precision(heard: Heard) -> str:
+def _precision(heard: CapturedAttention) -> str:
     """How exactly the parts can add up: as the output is stored, or as the projection rounds."""
     stored = str(heard.output.dtype).removeprefix("torch.")
     return heard.projection.rounds or stored

@@ -11,12 +11,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from normviz.core.catalog import ZEROINGS
-from normviz.model.capture import Heard
-from normviz.model.capture.recording import Attended, Call, Recorded, Where
-from normviz.model.capture.rerun import Place, layer_again, pass_again
+from normviz.model.capture import CapturedAttention
+from normviz.model.capture.recording import AttentionCall, LayerCall, RecordedPass, Where
+from normviz.model.capture.rerun import HookPoint, rerun_layer, rerun_model
 from normviz.model.measures.ladder.measure import budget
 from normviz.model.types import at_least_single, shares
-from normviz.system.progress import counting
+from normviz.system.progress import track_progress
 
 HERE, AT_THE_END = ZEROINGS
 HELD = 8
@@ -26,7 +26,7 @@ ROUNDING = 16
 
 
 def zeroed(
-    recorded: Recorded,
+    recorded: RecordedPass,
     measures: Collection[str],
     wanted: Collection[Where],
     *,
@@ -38,7 +38,7 @@ def zeroed(
     All that was heard must have been kept.
     """
     found: list[dict[str, Tensor]] = []
-    with counting("attention layers", len(wanted)) as step:
+    with track_progress("attention layers", len(wanted)) as step:
         for number, place in recorded.attentions:
             if (number, place) not in wanted:
                 found.append({})
@@ -51,7 +51,7 @@ def zeroed(
 
 
 def _turned(
-    recorded: Recorded, number: int, place: int, measures: Collection[str], most: int
+    recorded: RecordedPass, number: int, place: int, measures: Collection[str], most: int
 ) -> Iterator[tuple[str, Float[Tensor, "query key"]]]:
     """How far each query's vector turns without each key, here and at the end."""
     call = recorded.calls[number]
@@ -68,7 +68,7 @@ def _turned(
         yield AT_THE_END, _distance(changed)
 
 
-def _without(call: Call, place: int, key: Float[Tensor, " key"]) -> Tensor:
+def _without(call: LayerCall, place: int, key: Float[Tensor, " key"]) -> Tensor:
     """What leaves a layer when an attention in it gets nothing from one key."""
     heard = _heard(call.attended[place])
     weight, value = heard.weight[0], heard.value[0]
@@ -79,15 +79,15 @@ def _without(call: Call, place: int, key: Float[Tensor, " key"]) -> Tensor:
         lost = (weight * key.to(weight)) @ value
         return context - lost.transpose(0, 1).reshape(context.shape)
 
-    _, left = layer_again(call, call.entered, call.read, into=into)
+    _, left = rerun_layer(call, call.entered, call.read, into=into)
     assert left is not None  # noqa: S101 - the layer was run to its end
     return left
 
 
-def _at_end(recorded: Recorded, number: int, end: int, left: Tensor) -> Tensor:
+def _at_end(recorded: RecordedPass, number: int, end: int, left: Tensor) -> Tensor:
     """What leaves the last layer of a stack, when something else leaves one below."""
     after = end + 1 if end + 1 < len(recorded.calls) else None
-    return pass_again(recorded, Place("leaves", number), left, until=after).left[end]
+    return rerun_model(recorded, HookPoint("leaves", number), left, until=after).left[end]
 
 
 def mapped(run: Callable[[Tensor], Tensor], given: Tensor, most: int) -> Tensor:
@@ -115,12 +115,12 @@ def _distance(vectors: Tensor) -> Float[Tensor, "query key"]:
     return distance.masked_fill(distance < noise, 0).T
 
 
-def _heard(attended: Attended) -> Heard:
+def _heard(attended: AttentionCall) -> CapturedAttention:
     assert attended.heard is not None  # noqa: S101 - it was recorded to be kept
     return attended.heard
 
 
-def _at_once(call: Call, memory: int | None) -> int:
+def _at_once(call: LayerCall, memory: int | None) -> int:
     """How many keys are taken away at a time."""
     widest = 4 * call.left.numel() * call.left.element_size()
     return max(1, budget(call.left.device, memory) // (HELD * widest))

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from normviz.errors import BadInput, NotFinite
 from normviz.model.capture.hidden_states import hidden_states
-from normviz.model.inputs import Prepared, encoded, padded
+from normviz.model.inputs import ModelInputs, encoded, padded
 from normviz.model.limits import check_ids
 from normviz.model.limits import longest as most_tokens
 
@@ -94,7 +94,7 @@ def states_of(
 ) -> Iterator[States]:
     """The hidden states of each document of a batch, in order; of some layers, or of all."""
     pad = getattr(tokenizer, "pad_token_id", None) or 0
-    given = Prepared(model, padded([document.row for document in batch], pad), tokenizer)
+    given = ModelInputs(model, padded([document.row for document in batch], pad), tokenizer)
     inputs, *outputs = hidden_states(model, given.for_forward())
     kept = range(len(outputs)) if layers is None else layers
     if unknown := [layer for layer in kept if layer not in range(len(outputs))]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from normviz.studies.identifiability.documents import Document, States
 from normviz.studies.identifiability.mlp import perceptron
 from normviz.studies.identifiability.ridge import Moments, fitted
-from normviz.system.progress import counting
+from normviz.system.progress import track_progress
 
 Probe = Callable[[Float[Tensor, "query model"]], Float[Tensor, "query model"]]
 Chosen = Bool[np.ndarray, " _"]
@@ -61,7 +61,7 @@ class Learner:
         """By probe and layer: for each fold a probe that has seen all the others."""
         layers = [*self.moments] or [layer for layer in self.kept if layer is not None]
         found: dict[tuple[str, int], list[Probe]] = {}
-        with counting("probes", len(layers) * len(self.names)) as step:
+        with track_progress("probes", len(layers) * len(self.names)) as step:
             for layer in layers:
                 if "linear" in self.names:
                     seen = self.moments.pop(layer)

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from normviz.core.chart import Chart, Series
-from normviz.system.optional import needed
+from normviz.system.optional import require_packages
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +142,7 @@ class Identifiability:
 
     def to_dataframe(self) -> "pd.DataFrame":
         """One row for each layer, probe and distance; shares between 0 and 1."""
-        with needed("pandas", extra="tables"):
+        with require_packages("pandas", extra="tables"):
             import pandas as pd
 
         return pd.DataFrame([asdict(row) for row in self.accuracies])

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from normviz.core.catalog import one_of
+from normviz.core.catalog import require_known
 from normviz.errors import BadInput
 from normviz.model.inputs import has_encoder
-from normviz.model.loading import resolve
+from normviz.model.loading import load_model
 from normviz.studies.identifiability.documents import (
     Document,
     States,
@@ -21,7 +21,7 @@ from normviz.studies.identifiability.documents import (
 from normviz.studies.identifiability.nearest import DISTANCES, alike, found
 from normviz.studies.identifiability.probes import Learner, Probe, sampled
 from normviz.studies.identifiability.result import Counts, Identifiability
-from normviz.system.progress import counting
+from normviz.system.progress import track_progress
 
 if TYPE_CHECKING:
     import torch
@@ -98,7 +98,7 @@ def identifiability(
         None if layers is None else tuple(sorted(set(layers))), longest, batch_size, folds, ridge,
         epochs, most, seed,
     )  # fmt: skip
-    loaded = resolve(model, tokenizer, dtype=dtype)
+    loaded = load_model(model, tokenizer, dtype=dtype)
     studied = loaded.model.get_encoder() if has_encoder(loaded.model) else loaded.model  # type: ignore[operator]
     corpus = documents(
         studied, loaded.tokenizer, given, longest=longest, folds=plan.parts, seed=seed
@@ -109,7 +109,7 @@ def identifiability(
 
     def passing() -> Iterator[tuple[int, States]]:
         """Run the model over all documents; twice, so that no state need be kept."""
-        with counting("texts", len(corpus)) as step:
+        with track_progress("texts", len(corpus)) as step:
             for start in range(0, len(corpus), batch_size):
                 batch = corpus[start : start + batch_size]
                 states = states_of(studied, loaded.tokenizer, batch, plan.layers)
@@ -216,5 +216,5 @@ def _names(asked: str | Iterable[str], known: Iterable[str], kind: str) -> tuple
     """Names that were asked for, each once, in the order of the known ones."""
     wanted = [asked] if isinstance(asked, str) else list(asked)
     for name in wanted or ["none"]:
-        one_of(name, known, kind)
+        require_known(name, known, kind)
     return tuple(name for name in known if name in wanted)

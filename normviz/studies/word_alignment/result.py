@@ -10,12 +10,12 @@ from jaxtyping import Float, Int
 
 from normviz.alignment.align import SETTINGS
 from normviz.alignment.scores import Scores
-from normviz.core.catalog import one_of
+from normviz.core.catalog import require_known
 from normviz.core.chart import Chart, Series
 from normviz.corpus.sums import Failure
 from normviz.derived.ranks import spearman
-from normviz.system.optional import needed
-from normviz.view.report import Report, Shown
+from normviz.system.optional import require_packages
+from normviz.view.report import Report, ReportMixin
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ class Best:
 
 
 @dataclass(frozen=True, eq=False)
-class Alignments(Shown):
+class Alignments(ReportMixin):
     """Alignment error rates of a translation model, after Kobayashi et al. 2020, Experiment 2."""
 
     model: str
@@ -119,15 +119,15 @@ class Alignments(Shown):
         return {"spearman": spearman(norms, flat), "pearson": pearson}
 
     def _counts(self, measure: str, setting: str) -> Int[np.ndarray, "layer head 3"]:
-        one_of(measure, MEASURES, "measure")
-        one_of(setting, SETTINGS, "setting")
+        require_known(measure, MEASURES, "measure")
+        require_known(setting, SETTINGS, "setting")
         return self.counts[measure, setting]
 
     def _place(self, layer: int, head: int | None) -> tuple[int, int]:
-        one_of(layer, self.layers, "layer")
+        require_known(layer, self.layers, "layer")
         if head is None:
             return self.layers.index(layer), ALL_HEADS
-        one_of(head, self.heads, "head")
+        require_known(head, self.heads, "head")
         return self.layers.index(layer), self.heads.index(head)
 
     def _rates(self, measure: str, setting: str) -> Float[np.ndarray, "layer head"]:
@@ -137,7 +137,7 @@ class Alignments(Shown):
 
     def to_dataframe(self) -> "pd.DataFrame":
         """One row for each measure, setting, layer and head; no head is all heads together."""
-        with needed("pandas", extra="tables"):
+        with require_packages("pandas", extra="tables"):
             import pandas as pd
 
         rows: list[dict[str, Any]] = []

@@ -14,10 +14,10 @@ from normviz.corpus.sums import Failure
 from normviz.errors import BadInput, NormvizError
 from normviz.model.analyze import analyze_many
 from normviz.model.inputs import has_encoder
-from normviz.model.loading import Loaded, resolve
+from normviz.model.loading import LoadedModel, load_model
 from normviz.studies.word_alignment.counts import Tally
 from normviz.studies.word_alignment.result import Alignments
-from normviz.system.progress import counting
+from normviz.system.progress import track_progress
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +85,7 @@ def alignment(
             "Both must be of the same pairs, in the same order.",
             "Give an empty line for a pair without links.",
         )
-    corpus = Corpus(resolve(model, tokenizer, dtype=dtype), sentences, prefix, languages, texts)
+    corpus = Corpus(load_model(model, tokenizer, dtype=dtype), sentences, prefix, languages, texts)
     tally, failures = Tally(), list[Failure]()
     for number, flow in corpus.flows(batch_size, failures):
         try:
@@ -118,7 +118,7 @@ def links(
     `where` is what `align` takes: `measure`, `layer`, `heads`, `setting`.
     """
     sentences = pairs_of(pairs)
-    corpus = Corpus(resolve(model, tokenizer), sentences, prefix, languages)
+    corpus = Corpus(load_model(model, tokenizer), sentences, prefix, languages)
     found: list[frozenset[Link]] = [frozenset()] * len(sentences)
     failures: list[Failure] = []
     for number, flow in corpus.flows(batch_size, failures):
@@ -135,7 +135,7 @@ def links(
 class Corpus:
     """Translations that a model is to be taught, one after the other."""
 
-    loaded: Loaded
+    loaded: LoadedModel
     sentences: Sequence[Pair]
     prefix: str = ""
     languages: tuple[str, str] | None = None
@@ -165,7 +165,7 @@ class Corpus:
         order = sorted(range(len(self.sentences)), key=lambda n: sum(map(len, self.sentences[n])))
         with (
             _speaking(self.loaded.tokenizer, self.languages),
-            counting("pairs", len(order)) as step,
+            track_progress("pairs", len(order)) as step,
         ):
             for start in range(0, len(order), batch_size):
                 for number, flow in self._batch(order[start : start + batch_size], failures):

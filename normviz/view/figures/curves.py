@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from normviz.core.chart import Chart, Series
-from normviz.system.optional import needed
+from normviz.system.optional import require_packages
 from normviz.view.figures import Size
 from normviz.view.figures.colors import CHROMA, PALETTES, oklch
 
@@ -21,7 +21,7 @@ TALL = 0.68
 
 def plot(chart: Chart, ax: "Axes | None" = None, *, width_cm: Size = 8.5) -> "Axes":
     """Draw a chart on these axes, or on new ones in a figure of this width."""
-    with needed("matplotlib", extra="figures"):
+    with require_packages("matplotlib", extra="figures"):
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator, PercentFormatter
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from normviz.core.flow import Flow
-from normviz.system.files import atomically
-from normviz.view.bounds import bounded, bounded_dots
+from normviz.system.files import atomic_file
+from normviz.view.bounds import bounded_dots, checked_size
 from normviz.view.figures import Size
 from normviz.view.figures.drawing import drawing
 from normviz.view.figures.geometry import LIMIT
@@ -38,7 +38,7 @@ def drawing_of(flow: Flow, *, legend: Any = True, most: int = LIMIT, **choice: A
 def _wide(sheet: Drawing, width_cm: Any) -> Size:
     if width_cm is None:
         return COLUMN * (2 if sheet.panes > 1 else 1)
-    return bounded("width_cm", width_cm)
+    return checked_size("width_cm", width_cm)
 
 
 def svg_of(flow: Flow, *, width_cm: Any = None, **choice: Any) -> str:
@@ -52,7 +52,7 @@ def svg_of(flow: Flow, *, width_cm: Any = None, **choice: Any) -> str:
 def to_svg(flow: Flow, path: str | Path, *, width_cm: Any = None, **choice: Any) -> Path:
     """Write a figure as SVG."""
     text = svg_of(flow, width_cm=width_cm, **choice)
-    with atomically(Path(path)) as unfinished:
+    with atomic_file(Path(path)) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     return Path(path)
 
@@ -69,10 +69,10 @@ def to_png(
     from normviz.view.figures.matplotlib import png
 
     sheet = drawing_of(flow, **choice)
-    wide, dots = _wide(sheet, width_cm), bounded("dpi", dpi)
+    wide, dots = _wide(sheet, width_cm), checked_size("dpi", dpi)
     bounded_dots(wide, wide * sheet.height / sheet.width, dots)
     data = png(sheet, width_cm=wide, dpi=dots)
-    with atomically(Path(path)) as unfinished:
+    with atomic_file(Path(path)) as unfinished:
         unfinished.write_bytes(data)
     return Path(path)
 

@@ -3,7 +3,7 @@
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from normviz.system.optional import needed
+from normviz.system.optional import require_packages
 from normviz.view.figures import Size
 from normviz.view.figures.marks import Box, Curve, Drawing, Field, Mark, Text
 
@@ -16,7 +16,7 @@ INCH = 2.54
 
 def plot(drawing: Drawing, ax: "Axes | None" = None, *, width_cm: Size) -> "Axes":
     """Draw on these axes, or on new ones in a figure of this width."""
-    with needed("matplotlib", extra="figures"):
+    with require_packages("matplotlib", extra="figures"):
         from matplotlib.figure import Figure
 
     if ax is None:

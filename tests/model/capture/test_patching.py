@@ -10,7 +10,7 @@ from architectures import ALL
 from normviz.model.analyze import analyze
 from normviz.model.capture import capture
 from normviz.model.capture.listener import Listener
-from normviz.model.capture.patching import changed, found
+from normviz.model.capture.patching import patched, unpatched_value
 
 
 def state(model):
@@ -187,11 +187,11 @@ def test_the_last_borrower_puts_back_what_the_first_found():
         mode = "found"
 
     owner = Owner()
-    first, second = changed([owner], "mode", "a"), changed([owner], "mode", "a")
+    first, second = patched([owner], "mode", "a"), patched([owner], "mode", "a")
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
-    assert (owner.mode, found(owner, "mode")) == ("a", "found")
+    assert (owner.mode, unpatched_value(owner, "mode")) == ("a", "found")
     second.__exit__(None, None, None)
     assert owner.mode == "found"
 

@@ -8,11 +8,19 @@ import torch.nn.functional as F  # noqa: N812 - its usual name
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from normviz.model.decompose import Free, NoRule, Parts, Replay, Sources, entering, plain
+from normviz.model.decompose import (
+    BiasPart,
+    DecomposedTensor,
+    NoRule,
+    Replay,
+    Sources,
+    track,
+    unwrap,
+)
 from normviz.model.decompose.rules import table as room
 from normviz.model.decompose.rules.elementwise import FUNCTIONS
-from normviz.model.decompose.tape import Own, Step
-from normviz.model.decompose.vectors import Heads, Mixed
+from normviz.model.decompose.tape import LinearRecord, SourceRecord
+from normviz.model.decompose.vectors import LowRankParts, PerHeadParts
 
 TOKENS, HEADS, DIM = 5, 2, 3
 WIDTH = HEADS * DIM
@@ -25,8 +33,8 @@ class Stage:
     def __init__(self, seed, tokens=TOKENS):
         self.draw = torch.Generator().manual_seed(seed)
         self.tokens = tokens
-        self.own = entering(self.random(1, tokens, WIDTH))
-        self.other = entering(self.random(1, OTHERS, WIDTH), "other")
+        self.own = track(self.random(1, tokens, WIDTH))
+        self.other = track(self.random(1, OTHERS, WIDTH), "other")
         self.heads = self.attended(self.own, tokens)
         self.mixed = F.linear(self.heads, self.random(WIDTH, WIDTH), self.random(WIDTH)) + self.own
         cross = self.attended(self.other, OTHERS)
@@ -48,7 +56,7 @@ FORMS = ("own", "heads", "mixed", "both", "dense", "activated")
 
 def parts_of(x, stage, biases="source"):
     """Every part of a tensor, own sources first, and what comes from none."""
-    free = Free(biases)
+    free = BiasPart(biases)
     found = []
     for side, count in (("own", stage.tokens), ("other", OTHERS)):
         dense = Replay(Sources(side, 0, count), free).dense(x.record)
@@ -195,7 +203,7 @@ def test_parts_sum_to_the_total_that_the_model_would_have(name, form):
         found = EXAMPLES[name](getattr(stage, form), stage)
         stage.draw.set_state(before)
         bare = Stage.__new__(Stage)
-        bare.__dict__ = {k: plain(v) for k, v in stage.__dict__.items()}
+        bare.__dict__ = {k: unwrap(v) for k, v in stage.__dict__.items()}
         torch.testing.assert_close(found.bare, EXAMPLES[name](getattr(bare, form), bare))
         for biases in ("source", "constant"):
             adds_up(found, stage, biases)
@@ -209,7 +217,7 @@ def steps_of(x):
         if record not in seen:
             seen.add(record)
             waiting += record.inputs
-            if isinstance(record, Step):
+            if isinstance(record, LinearRecord):
                 yield record
 
 
@@ -249,7 +257,7 @@ def test_permuting_the_sources_permutes_the_parts(seed, order):
     matrix = stage.random(WIDTH, WIDTH)
 
     def parts(value, weight):
-        x = entering(value.transpose(1, 2).reshape(1, TOKENS, WIDTH))
+        x = track(value.transpose(1, 2).reshape(1, TOKENS, WIDTH))
         heads = weight @ x.view(1, TOKENS, HEADS, DIM).transpose(1, 2)
         found = F.gelu(F.linear(heads.transpose(1, 2).reshape(1, TOKENS, WIDTH), matrix))
         return parts_of(found, stage)[0][:TOKENS]
@@ -265,7 +273,7 @@ def test_a_source_that_gives_nothing_has_no_part(seed, token):
     stage = Stage(seed)
     hidden = stage.random(1, TOKENS, WIDTH)
     hidden[:, token] = 0
-    x = entering(hidden)
+    x = track(hidden)
     found = F.silu(F.linear(stage.attended(x, TOKENS), stage.random(WIDTH, WIDTH)) + x)
     assert not parts_of(found, stage)[0][token].any()
 
@@ -275,7 +283,7 @@ def test_choices_and_statistics_are_read_from_the_total(name):
     stage = Stage(0)
     assert type(READ[name](stage.dense, stage)) is torch.Tensor
     mine = READ[name](stage.own, stage)
-    assert name == "baddbmm" or isinstance(mine.record, Own)
+    assert name == "baddbmm" or isinstance(mine.record, SourceRecord)
 
 
 def test_scores_are_read_and_values_are_followed():
@@ -289,7 +297,7 @@ def test_scores_are_read_and_values_are_followed():
 def test_a_token_of_its_own_stays_so_through_everything_that_keeps_tokens_apart():
     stage = Stage(0)
     x = F.gelu(F.linear(F.layer_norm(stage.own, (WIDTH,)), stage.random(8, WIDTH), stage.random(8)))
-    assert isinstance(x.record, Own)
+    assert isinstance(x.record, SourceRecord)
     parts, from_none = parts_of(x, stage)
     assert not from_none.any()  # a token's own bias is its own
     for token in range(TOKENS):
@@ -298,11 +306,11 @@ def test_a_token_of_its_own_stays_so_through_everything_that_keeps_tokens_apart(
 
 def test_up_to_the_first_activation_parts_are_few_vectors():
     stage = Stage(0)
-    replay = Replay(Sources("own", 0, TOKENS), Free())
-    assert isinstance(replay.parts(stage.heads.record), Heads)
+    replay = Replay(Sources("own", 0, TOKENS), BiasPart())
+    assert isinstance(replay.parts(stage.heads.record), PerHeadParts)
     normed = F.layer_norm(stage.mixed, (WIDTH,)) * stage.random(WIDTH)
     found = replay.parts(normed.record)
-    assert isinstance(found, Mixed)
+    assert isinstance(found, LowRankParts)
     assert len(found.weight) == HEADS  # and the residual, which goes to the token itself alone
     assert found.own is not None
     assert isinstance(replay.parts(stage.dense.record), torch.Tensor)
@@ -360,10 +368,10 @@ def test_gated_units_equal_integrated_gradients_in_small_steps(activation):
 
 
 def test_an_activation_at_zero_counts_with_its_slope():
-    x = entering(torch.zeros(1, 2, WIDTH, dtype=torch.float64))
+    x = track(torch.zeros(1, 2, WIDTH, dtype=torch.float64))
     stage = Stage(0, 2)
     opposite = torch.tensor([[[[1.0, -1.0], [1.0, -1.0]]]], dtype=torch.float64)
-    two = entering(torch.ones(1, 2, WIDTH, dtype=torch.float64))
+    two = track(torch.ones(1, 2, WIDTH, dtype=torch.float64))
     canceled = opposite[0] @ two  # the two tokens' parts cancel: the total is zero
     found, _ = parts_of(F.gelu(canceled), stage)
     torch.testing.assert_close(found[0, 0, 0], torch.full((WIDTH,), 0.5).double())
@@ -380,14 +388,14 @@ def test_writing_in_place_keeps_the_tape_true():
     x.relu_()
     adds_up(y, stage)
     adds_up(x, stage)
-    torch.testing.assert_close(x.bare, plain(x))
+    torch.testing.assert_close(x.bare, unwrap(x))
 
 
 def test_a_plain_tensor_that_is_written_on_has_parts_from_then_on():
     stage = Stage(0)
     base = torch.ones(TOKENS, WIDTH, dtype=torch.float64)
     base.index_add_(0, torch.tensor([1, 3]), stage.dense[0][:2])
-    assert isinstance(base, Parts)
+    assert isinstance(base, DecomposedTensor)
     adds_up(base, stage)
 
 

@@ -219,7 +219,7 @@ def test_every_architecture_is_pushed_as_its_own_backward_pass_says(name):
     architecture = architectures.ALL[name]
     flow = analyze(architecture.build(), inputs=architecture.inputs(), measures=ATTRIBUTIONS)
     assert flow.receipt.ok, flow.receipt
-    errors = [check.error for check in flow.receipt.slopes if check.error is not None]
+    errors = [check.error for check in flow.receipt.gradients if check.error is not None]
     assert len(errors) == 2 * 2 * len(architecture.streams)
     assert 0 < max(errors) < 1e-3
     for stream in flow.streams.values():
@@ -312,7 +312,11 @@ class TestSampling:
         flow = analyze(
             model, inputs=inputs, measures=[HIDDEN], rows="raw", samples=samples, seed=seed
         )
-        return flow[HIDDEN].astype(np.float64), flow.stream().reading("error", HIDDEN), flow.receipt
+        return (
+            flow[HIDDEN].astype(np.float64),
+            flow.stream().statistic("error", HIDDEN),
+            flow.receipt,
+        )
 
     def test_the_estimate_has_no_bias_and_its_stated_error_is_the_true_one(self):
         draw = torch.Generator().manual_seed(0)
@@ -350,7 +354,7 @@ class TestSampling:
         stated = {}
         for samples in (4, 16, 28):
             _, _, receipt = self.squares(0, samples)
-            check = receipt.slopes[-1]
+            check = receipt.gradients[-1]
             assert (check.directions, check.width) == (samples, 32)
             stated[samples] = check.standard_error
             assert f"{check.standard_error:.2%}" in str(receipt)
@@ -361,8 +365,8 @@ class TestSampling:
         exact = analyze(model, inputs=inputs, measures=[HIDDEN])
         every = analyze(model, inputs=inputs, measures=[HIDDEN], samples=32)
         np.testing.assert_array_equal(exact[HIDDEN], every[HIDDEN])
-        assert every.receipt.slopes[0].standard_error is None
-        assert not every.stream().readings
+        assert every.receipt.gradients[0].standard_error is None
+        assert not every.stream().statistics
 
     def test_a_seed_is_repeatable_and_another_differs(self):
         one, again, other = (self.squares(seed)[0] for seed in (3, 3, 4))
@@ -376,8 +380,8 @@ class TestSampling:
             built("bert"), inputs=architectures.text_inputs(), measures=[GLOBAL], samples=4
         )
         loaded = normviz.load(flow.save(tmp_path / "x.normviz"))
-        wanted = flow.stream().reading("error", GLOBAL)
-        np.testing.assert_array_equal(loaded.stream().reading("error", GLOBAL), wanted)
+        wanted = flow.stream().statistic("error", GLOBAL)
+        np.testing.assert_array_equal(loaded.stream().statistic("error", GLOBAL), wanted)
         assert loaded.receipt == flow.receipt
 
 

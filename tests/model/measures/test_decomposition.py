@@ -55,10 +55,12 @@ def test_the_carried_parts_equal_the_formulas_in_double_precision():
 
 def test_the_first_layer_is_the_ladders_where_there_are_no_biases(tiny):
     flow = analyze(
-        tiny("llama"), inputs=architectures.text_inputs(), measures=["decomposition", "layer"]
+        tiny("llama"),
+        inputs=architectures.text_inputs(),
+        measures=["decomposition", "layer-output"],
     )
-    np.testing.assert_allclose(flow["decomposition"][0], flow["layer"][0], rtol=1e-4)
-    assert not np.allclose(flow["decomposition"][1], flow["layer"][1], rtol=1e-2)
+    np.testing.assert_allclose(flow["decomposition"][0], flow["layer-output"][0], rtol=1e-4)
+    assert not np.allclose(flow["decomposition"][1], flow["layer-output"][1], rtol=1e-2)
 
 
 @pytest.mark.parametrize("name", ["bert", "marian", "llama"])
@@ -73,9 +75,9 @@ def test_little_memory_changes_nothing(name):
 
 
 def test_a_trained_model_is_within_its_tolerance(demo):
-    flow = analyze(*demo, "The cat sat, and slept.", measures=["decomposition", "layer"])
+    flow = analyze(*demo, "The cat sat, and slept.", measures=["decomposition", "layer-output"])
     assert flow.receipt.ok, flow.receipt
-    assert flow["decomposition"].shape == flow["layer"].shape
+    assert flow["decomposition"].shape == flow["layer-output"].shape
     share = flow["decomposition"][-1].diagonal() / flow["decomposition"][-1].sum(axis=-1)
     first = flow["decomposition"][0].diagonal() / flow["decomposition"][0].sum(axis=-1)
     assert share.mean() < first.mean()  # tokens mix more and more
@@ -102,8 +104,8 @@ def test_without_a_feed_forward_block_globenc_is_the_attention_block_normed_agai
     for layer in model.encoder.layer:
         torch.nn.init.zeros_(layer.output.dense.weight)
         torch.nn.init.zeros_(layer.output.dense.bias)
-    flow = analyze(model, inputs=architectures.text_inputs(), measures=["globenc", "layer"])
-    np.testing.assert_allclose(flow["globenc"], flow["layer"], rtol=1e-4)
+    flow = analyze(model, inputs=architectures.text_inputs(), measures=["globenc", "layer-output"])
+    np.testing.assert_allclose(flow["globenc"], flow["layer-output"], rtol=1e-4)
 
 
 def test_alti_equals_its_formula(tiny):
@@ -131,9 +133,9 @@ def test_alti_equals_its_formula(tiny):
 
 
 def test_readings_are_kept_only_when_they_are_asked_for(demo):
-    plain = analyze(*demo, "A cat.", measures=["layer"])
-    assert set(plain.stream().readings) == {"mixing:layer"}
-    more = analyze(*demo, "A cat.", measures=["layer", "along:layer"])
-    assert set(more.stream().readings) == {"mixing:layer", "along:layer"}
+    plain = analyze(*demo, "A cat.", measures=["layer-output"])
+    assert set(plain.stream().statistics) == {"mixing:layer-output"}
+    more = analyze(*demo, "A cat.", measures=["layer-output", "projection:layer-output"])
+    assert set(more.stream().statistics) == {"mixing:layer-output", "projection:layer-output"}
     every = analyze(*demo, "A cat.", measures="all")
-    assert {f"along:{rung}" for rung in LADDER} <= set(every.stream().readings)
+    assert {f"projection:{rung}" for rung in LADDER} <= set(every.stream().statistics)

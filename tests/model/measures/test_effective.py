@@ -18,7 +18,7 @@ from normviz.model.capture import capture
 from normviz.model.inputs import from_inputs
 from normviz.model.measures import effective as room
 from normviz.model.measures.effective import effective
-from normviz.model.measures.reducer import Reducer
+from normviz.model.measures.reducer import AttentionReducer
 
 LONG = (
     "The animal did not cross the street because it was too tired. It stayed where it was, and "
@@ -177,7 +177,7 @@ def heard(name, tokens=24):
 @pytest.mark.parametrize("form", room.FORMS)
 def test_every_architecture_keeps_its_heads_outputs(name, form):
     """More tokens than a head has dimensions; masks, windows, groups and streams as they come."""
-    reducer = Reducer(["effective-weight"], form=form)
+    reducer = AttentionReducer(["effective-weight"], form=form)
     exact = 1e-5 if name in SINGLE else 1e-10
     for attention in heard(name):
         found = reducer(attention).numbers
@@ -249,7 +249,7 @@ def test_a_trained_model_has_negative_entries_and_the_reference_agrees(demo):
     assert count > 32  # more than a head has dimensions
     assert flow["effective-weight"].min() < -0.05
     assert (flow.null_space() == count - 32).all()
-    assert (flow.stream().reading("rank", "effective-weight") == 32).all()
+    assert (flow.stream().statistic("rank", "effective-weight") == 32).all()
     layers = capture(model, dict(tokenizer(LONG, return_tensors="pt")), lambda heard: heard)
     seen = np.ones((count, count), dtype=bool)
     for number in (0, 5):
@@ -315,9 +315,9 @@ def test_the_readings_travel_with_the_flow(tiny, tmp_path):
     for stream in ("encoder", "decoder", "cross"):
         held = again.streams[stream]
         assert held.measures == ("effective-weight",)
-        np.testing.assert_array_equal(held.words().reading("null-space", "effective-weight"),
+        np.testing.assert_array_equal(held.words().statistic("null-space", "effective-weight"),
                                       flow.null_space(stream=stream))  # fmt: skip
-        assert held.only((1,)).reading("rank", "effective-weight").shape == (1, 4)
+        assert held.only((1,)).statistic("rank", "effective-weight").shape == (1, 4)
 
 
 def test_it_is_not_among_the_usual_measures_but_among_all(tiny):

@@ -15,16 +15,16 @@ from normviz.core.catalog import LADDER
 from normviz.errors import BadInput, UnknownName, UnsupportedModel
 from normviz.model.analyze import analyze, analyze_many
 from normviz.model.capture import capture
-from normviz.model.decompose import NoRule, Parts, Record
-from normviz.model.decompose.vectors import Heads
+from normviz.model.decompose import DecomposedTensor, NoRule, Record
+from normviz.model.decompose.vectors import PerHeadParts
 from normviz.model.measures.ladder import measure as room
-from normviz.model.measures.ladder.measure import Wish, climb
+from normviz.model.measures.ladder.measure import LadderRequest, measure_ladder
 from normviz.model.measures.ladder.rungs import rungs
 
 PRE_NORM = "esm modernbert llama gpt2 gemma2 olmo2 t5 mbart whisper vit dinov2 gpt_neox cohere"
 POST_NORM = "bert distilbert albert bart marian wav2vec2 deberta-v2 mpnet"
 PARALLEL = "gpt_neox phi cohere gptj falcon"
-ALL = Wish((*LADDER, "globenc", "alti", *(f"along:{rung}" for rung in LADDER)))
+ALL = LadderRequest((*LADDER, "globenc", "alti", *(f"projection:{rung}" for rung in LADDER)))
 MIXTURES = ("mixtral", "qwen2_moe", "gpt_oss", "nllb-moe")
 
 
@@ -45,7 +45,7 @@ def output_of(model, inputs, told=None):
 def test_the_parts_of_every_rung_add_up_and_the_model_computes_what_it_always_does(name):
     model, inputs = double(name)
     found = []
-    output = output_of(model, inputs, lambda t: found.append(climb(t, ALL)))
+    output = output_of(model, inputs, lambda t: found.append(measure_ladder(t, ALL)))
     assert type(output) is torch.Tensor
     if name in MIXTURES:
         model.set_experts_implementation("eager")  # fused experts do not run in double precision
@@ -63,7 +63,7 @@ def test_the_parts_of_every_rung_add_up_and_the_model_computes_what_it_always_do
 def test_nothing_comes_from_a_later_token(name):
     model, inputs = double(name)
     found = []
-    taped(model, inputs, lambda t: found.append(climb(t, ALL)))
+    taped(model, inputs, lambda t: found.append(measure_ladder(t, ALL)))
     causal = found if len(architectures.ALL[name].streams) == 1 else found[2:]
     for layer in causal:
         for rung in LADDER:
@@ -87,7 +87,7 @@ def loops(model, inputs):
 def test_every_rung_and_its_mixing_ratio_equal_the_loops_in_double_precision():
     model, inputs = double("bert")
     found = []
-    taped(model, inputs, lambda t: found.append(climb(t, ALL)["own"].numbers))
+    taped(model, inputs, lambda t: found.append(measure_ladder(t, ALL)["own"].numbers))
     for numbers, (lengths, ratios) in zip(found, loops(model, inputs), strict=True):
         for rung in LADDER:
             np.testing.assert_allclose(numbers[rung][0], lengths[rung], rtol=1e-10)
@@ -110,7 +110,7 @@ def test_a_trained_model_in_single_precision_is_within_a_hundred_thousandth(demo
 def test_a_trained_model_mixes_as_the_paper_says_it_does(demo):
     """Not the paper's model, but the same order: most of it at attention, little after the norm."""
     flow = analyze(*demo, "The quick brown fox slept until noon, and so did I.", measures=LADDER)
-    ratio = {rung: flow.stream().reading("mixing", rung).mean() for rung in LADDER}
+    ratio = {rung: flow.stream().statistic("mixing", rung).mean() for rung in LADDER}
     assert ratio["attention"] > 0.75
     assert 0.1 < ratio["attention-block"] < ratio["attention-residual"] < 0.4
 
@@ -119,10 +119,10 @@ def test_a_trained_model_mixes_as_the_paper_says_it_does(demo):
 def test_the_closed_forms_equal_the_general_mechanism(name, monkeypatch):
     model, inputs = double(name)
     closed, general = [], []
-    taped(model, inputs, lambda t: closed.append(climb(t, ALL)))
+    taped(model, inputs, lambda t: closed.append(measure_ladder(t, ALL)))
     monkeypatch.setattr(Record, "flat", property(lambda record: False))
-    monkeypatch.setattr(Heads, "projected", lambda heads, matrix: None)
-    taped(model, inputs, lambda t: general.append(climb(t, ALL)))
+    monkeypatch.setattr(PerHeadParts, "projected", lambda heads, matrix: None)
+    taped(model, inputs, lambda t: general.append(measure_ladder(t, ALL)))
     for one, other in zip(closed, general, strict=True):
         for side in one:
             for rung, numbers in one[side].numbers.items():
@@ -135,8 +135,8 @@ def test_the_closed_forms_equal_the_general_mechanism(name, monkeypatch):
 def test_little_memory_changes_nothing_but_the_time(name, memory, monkeypatch):
     model, inputs = double(name)
     runs, most = [], []
-    taped(model, inputs, lambda t: runs.append(climb(t, replace(ALL, memory=memory))))
-    taped(model, inputs, lambda t: most.append(climb(t, ALL)))
+    taped(model, inputs, lambda t: runs.append(measure_ladder(t, replace(ALL, memory=memory))))
+    taped(model, inputs, lambda t: most.append(measure_ladder(t, ALL)))
     for one, other in zip(runs, most, strict=True):
         for side in one:
             for rung, numbers in one[side].numbers.items():
@@ -154,7 +154,7 @@ def test_no_vector_for_every_pair_and_every_inner_feature_is_ever_whole(monkeypa
         return found
 
     monkeypatch.setattr(torch, "bmm", watched)
-    taped(model, inputs, lambda t: climb(t, replace(ALL, memory=1)))
+    taped(model, inputs, lambda t: measure_ladder(t, replace(ALL, memory=1)))
     tokens, inner = architectures.TOKENS, 48
     assert max(largest) == tokens * inner  # one source at a time
     assert room.LARGEST_RUN <= 2**30
@@ -164,12 +164,14 @@ def test_no_vector_for_every_pair_and_every_inner_feature_is_ever_whole(monkeypa
 def test_biases_held_constant_add_up_too_and_give_tokens_other_parts(name):
     model, inputs = double(name)
     source, constant = [], []
-    taped(model, inputs, lambda t: source.append(climb(t, ALL)))
-    taped(model, inputs, lambda t: constant.append(climb(t, replace(ALL, biases="constant"))))
+    taped(model, inputs, lambda t: source.append(measure_ladder(t, ALL)))
+    taped(
+        model, inputs, lambda t: constant.append(measure_ladder(t, replace(ALL, biases="constant")))
+    )
     for one, other in zip(source, constant, strict=True):
         assert max(other["own"].errors.values()) < 1e-6
         forward = one["own"].numbers["feed-forward"], other["own"].numbers["feed-forward"]
-        has_bias = one["own"].sourceless["feed-forward"] > 0
+        has_bias = one["own"].bias_share["feed-forward"] > 0
         assert torch.allclose(*forward) == (not has_bias)
         for rung in ("attention", "attention-residual"):
             torch.testing.assert_close(one["own"].numbers[rung], other["own"].numbers[rung])
@@ -180,14 +182,14 @@ def test_rungs_that_coincide_in_pre_norm_models_are_one(name):
     architecture = architectures.ALL[name]
     flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
     for stream in flow.streams.values():
-        wanted = {"attention-block": "attention-residual", "layer": "feed-forward-residual"}
+        wanted = {"attention-block": "attention-residual", "layer-output": "feed-forward-residual"}
         if stream.name != "decoder" or len(flow.streams) == 1:  # no cross-attention in between
             wanted["globenc"] = "attention-residual"
-        assert dict(stream.same) == wanted
-        assert "layer" not in stream.measures
-        assert "layer" in stream
-        np.testing.assert_array_equal(stream["layer"], stream["feed-forward-residual"])
-        np.testing.assert_array_equal(stream.at("layer", 1), stream["layer"][1])
+        assert dict(stream.aliases) == wanted
+        assert "layer-output" not in stream.measures
+        assert "layer-output" in stream
+        np.testing.assert_array_equal(stream["layer-output"], stream["feed-forward-residual"])
+        np.testing.assert_array_equal(stream.at("layer-output", 1), stream["layer-output"][1])
     assert any("is feed-forward-residual" in note for note in flow.receipt.notes)
 
 
@@ -196,7 +198,7 @@ def test_post_norm_models_have_six_rungs_that_differ(name):
     architecture = architectures.ALL[name]
     flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
     for stream in flow.streams.values():
-        assert not stream.same
+        assert not stream.aliases
         lengths = [stream[rung] for rung in LADDER]
         changes = [not np.allclose(a, b, rtol=1e-3) for a, b in pairwise(lengths)]
         if stream.name == "cross":  # what was there before holds nothing of the encoder's tokens
@@ -209,7 +211,7 @@ def test_post_norm_models_have_six_rungs_that_differ(name):
 def test_parallel_feed_forward_reads_one_token_alone(name):
     model, inputs = double(name)
     found = []
-    taped(model, inputs, lambda t: found.append(climb(t, ALL)["own"].numbers))
+    taped(model, inputs, lambda t: found.append(measure_ladder(t, ALL)["own"].numbers))
     for numbers in found:
         own = numbers["feed-forward"][0]
         assert (own - own.diagonal().diag_embed() == 0).all()
@@ -223,7 +225,7 @@ def test_mixtures_of_experts_are_run_one_by_one_and_put_back(name):
     architecture = architectures.ALL[name]
     model = architecture.build()
     before = getattr(model.config, "_experts_implementation_internal", None)
-    flow = analyze(model, inputs=architecture.inputs(), measures=["layer"])
+    flow = analyze(model, inputs=architecture.inputs(), measures=["layer-output"])
     assert flow.receipt.ok, flow.receipt
     assert getattr(model.config, "_experts_implementation_internal", None) == before
 
@@ -231,15 +233,17 @@ def test_mixtures_of_experts_are_run_one_by_one_and_put_back(name):
 def test_encoder_tokens_are_a_second_set_of_sources():
     architecture = architectures.ALL["marian"]
     flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
-    assert flow.cross["layer"].shape == (2, 6, 9)
-    assert flow.decoder["layer"].shape == (2, 6, 6)
-    assert (flow.cross["layer"] > 0).all()
+    assert flow.cross["layer-output"].shape == (2, 6, 9)
+    assert flow.decoder["layer-output"].shape == (2, 6, 6)
+    assert (flow.cross["layer-output"] > 0).all()
     model, inputs = double("marian")
     found = []
-    taped(model, inputs, lambda t: found.append(climb(t, ALL)))
+    taped(model, inputs, lambda t: found.append(measure_ladder(t, ALL)))
     with_cross = found[2]
     # a projection on the whole vector adds up over both sides, and the bias, to its length
-    along = [with_cross[side].numbers["along:layer"].sum(-1) for side in ("own", "other")]
+    along = [
+        with_cross[side].numbers["projection:layer-output"].sum(-1) for side in ("own", "other")
+    ]
     assert (along[0] + along[1]).shape == (1, 6)
 
 
@@ -248,53 +252,65 @@ def test_what_each_part_gives_along_the_whole_adds_up_to_its_length():
     found, lengths = [], []
 
     def told(t):
-        found.append(climb(t, ALL)["own"].numbers)
+        found.append(measure_ladder(t, ALL)["own"].numbers)
         ladder = rungs(t)["own"]
         lengths.append({rung: record.total.norm(dim=-1) for rung, record in ladder.items()})
 
     taped(model, inputs, told)
     for numbers, whole in zip(found, lengths, strict=True):
         for rung in ("attention", "attention-residual", "feed-forward-residual"):
-            added = numbers[f"along:{rung}"].sum(dim=-1)
+            added = numbers[f"projection:{rung}"].sum(dim=-1)
             torch.testing.assert_close(added, whole[rung], rtol=1e-6, atol=1e-9)
-            assert (numbers[f"along:{rung}"].abs() <= numbers[rung] + 1e-9).all()
+            assert (numbers[f"projection:{rung}"].abs() <= numbers[rung] + 1e-9).all()
 
 
 def test_the_receipt_knows_every_rung(demo):
-    flow = analyze(*demo, "A cat sat.", measures=["layer", "attention-block"], layers=[1, 4])
+    flow = analyze(*demo, "A cat sat.", measures=["layer-output", "attention-block"], layers=[1, 4])
     rows = [(check.layer, check.rung) for check in flow.receipt.rungs]
-    assert rows == [(1, "attention-block"), (1, "layer"), (4, "attention-block"), (4, "layer")]
-    assert all(0.01 < check.sourceless < 0.5 for check in flow.receipt.rungs)
+    assert rows == [
+        (1, "attention-block"),
+        (1, "layer-output"),
+        (4, "attention-block"),
+        (4, "layer-output"),
+    ]
+    assert all(0.01 < check.bias_share < 0.5 for check in flow.receipt.rungs)
     assert "attention-block" in str(flow.receipt)
-    shares = flow.receipt.sourceless("encoder", (1, 4))
-    assert shares.keys() == {"attention-block", "layer"}
+    shares = flow.receipt.bias_share("encoder", (1, 4))
+    assert shares.keys() == {"attention-block", "layer-output"}
 
 
 def test_a_rung_that_does_not_add_up_is_named(demo):
-    flow = analyze(*demo, "A cat sat.", measures=["layer"], layers=[1])
+    flow = analyze(*demo, "A cat sat.", measures=["layer-output"], layers=[1])
     broken = replace(flow.receipt, rungs=(replace(flow.receipt.rungs[0], error=0.1),))
     assert not broken.ok
-    assert "encoder layer 1: on the rung 'layer' the parts miss" in broken.headline()
+    assert "encoder layer 1: on the rung 'layer-output' the parts miss" in broken.headline()
 
 
 def test_padding_has_no_part_in_it(demo):
     model, tokenizer = demo
-    alone = analyze(model, tokenizer, "A cat sat.", measures=["layer", "attention-block"])
+    alone = analyze(model, tokenizer, "A cat sat.", measures=["layer-output", "attention-block"])
     padded = tokenizer("A cat sat.", padding="max_length", max_length=12, return_tensors="pt")
-    flow = analyze(model, tokenizer, inputs=dict(padded), measures=["layer", "attention-block"])
-    for rung in ("layer", "attention-block"):
+    flow = analyze(
+        model, tokenizer, inputs=dict(padded), measures=["layer-output", "attention-block"]
+    )
+    for rung in ("layer-output", "attention-block"):
         assert flow[rung].shape == alone[rung].shape
         np.testing.assert_allclose(flow[rung], alone[rung], rtol=1e-4, atol=1e-5)
-    mixing = flow.stream().reading("mixing", "layer")
-    np.testing.assert_allclose(mixing, alone.stream().reading("mixing", "layer"), atol=1e-5)
+    mixing = flow.stream().statistic("mixing", "layer-output")
+    np.testing.assert_allclose(
+        mixing, alone.stream().statistic("mixing", "layer-output"), atol=1e-5
+    )
 
 
 def test_many_texts_are_climbed_one_by_one(demo):
     texts = ["A cat.", "A cat sat on a mat."]
-    flows = list(analyze_many(*demo, texts, measures=["layer"]))
+    flows = list(analyze_many(*demo, texts, measures=["layer-output"]))
     for flow, text in zip(flows, texts, strict=True):
         np.testing.assert_allclose(
-            flow["layer"], analyze(*demo, text, measures=["layer"])["layer"], rtol=1e-4, atol=1e-5
+            flow["layer-output"],
+            analyze(*demo, text, measures=["layer-output"])["layer-output"],
+            rtol=1e-4,
+            atol=1e-5,
         )
 
 
@@ -303,8 +319,8 @@ def test_one_token_is_all_its_own():
     inputs = {"input_ids": torch.tensor([[5]])}
     flow = analyze(architecture.build(), inputs=inputs, measures="all")
     assert flow.receipt.ok
-    assert flow["layer"].shape == (2, 1, 1)
-    assert (flow.stream().reading("mixing", "layer") < 1e-5).all()
+    assert flow["layer-output"].shape == (2, 1, 1)
+    assert (flow.stream().statistic("mixing", "layer-output") < 1e-5).all()
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
@@ -328,7 +344,7 @@ def test_an_operation_without_a_rule_names_itself_its_module_and_its_model(tiny)
     model.layers[1].mlp = Unruly()
     hooks = [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()]
     with pytest.raises(NoRule) as caught:
-        analyze(model, inputs=architectures.text_inputs(), measures=["layer"])
+        analyze(model, inputs=architectures.text_inputs(), measures=["layer-output"])
     message = str(caught.value)
     assert "'cumsum' in layers.1.mlp (Unruly) of LlamaModel" in message
     assert "attention measures only" in message
@@ -359,20 +375,20 @@ def test_a_layer_that_forgets_its_parts_is_refused(tiny):
     model = tiny("llama")
     model.layers = nn.ModuleList(Swap(layer) for layer in model.layers)
     with pytest.raises(NoRule, match="no longer knows which token"):
-        analyze(model, inputs=architectures.text_inputs(), measures=["layer"])
+        analyze(model, inputs=architectures.text_inputs(), measures=["layer-output"])
 
 
 def test_a_model_without_layers_is_refused(tiny):
     model = tiny("bert")
     model.encoder.layer = nn.ModuleList()
     with pytest.raises(UnsupportedModel, match="no list of layers"):
-        analyze(model, inputs=architectures.text_inputs(), measures=["layer"])
+        analyze(model, inputs=architectures.text_inputs(), measures=["layer-output"])
 
 
 @pytest.mark.parametrize("memory", [0, -1, float("nan"), float("inf"), "much", True])
 def test_memory_that_makes_no_sense_is_refused(demo, memory):
     with pytest.raises(BadInput, match="memory is"):
-        analyze(*demo, "A cat.", measures=["layer"], memory=memory)
+        analyze(*demo, "A cat.", measures=["layer-output"], memory=memory)
 
 
 def test_an_unknown_treatment_of_biases_is_refused(demo):
@@ -381,9 +397,9 @@ def test_an_unknown_treatment_of_biases_is_refused(demo):
 
 
 def test_a_reading_that_is_not_there_is_named(demo):
-    flow = analyze(*demo, "A cat.", measures=["layer"])
-    with pytest.raises(UnknownName, match="mixing:layer"):
-        flow.stream().reading("mixing", "attention")
+    flow = analyze(*demo, "A cat.", measures=["layer-output"])
+    with pytest.raises(UnknownName, match="mixing:layer-output"):
+        flow.stream().statistic("mixing", "attention")
 
 
 def test_readings_and_coinciding_rungs_survive_a_file(tmp_path):
@@ -392,17 +408,17 @@ def test_readings_and_coinciding_rungs_survive_a_file(tmp_path):
     architecture = architectures.ALL["llama"]
     flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
     again = normviz.load(flow.save(tmp_path / "x.normviz"))
-    assert again.stream().same == flow.stream().same
+    assert again.stream().aliases == flow.stream().aliases
     assert again.receipt == flow.receipt
-    for name in flow.stream().readings:
+    for name in flow.stream().statistics:
         kind, _, rung = name.partition(":")
         np.testing.assert_array_equal(
-            again.stream().reading(kind, rung), flow.stream().reading(kind, rung)
+            again.stream().statistic(kind, rung), flow.stream().statistic(kind, rung)
         )
 
 
 def test_parts_do_not_outlive_the_pass(tiny):
     model = tiny("bert")
-    analyze(model, inputs=architectures.text_inputs(), measures=["layer"])
+    analyze(model, inputs=architectures.text_inputs(), measures=["layer-output"])
     held = [*model.parameters(), *model.buffers()]
-    assert not any(isinstance(tensor, Parts) for tensor in held)
+    assert not any(isinstance(tensor, DecomposedTensor) for tensor in held)

@@ -32,11 +32,11 @@ export interface Alignment {
 }
 
 /** Words in the order in which they begin; a special token is never part of one. */
-export function counted({ words, special, spellings, pieces }: Tokens): Counted {
+export function counted({ words, special, word_texts, pieces }: Tokens): Counted {
   const found = new Map<number, Word>();
   const apart: Word[] = [];
   words.forEach((word, piece) => {
-    const held = found.get(word) ?? { label: spellings[word], pieces: [] };
+    const held = found.get(word) ?? { label: word_texts[word], pieces: [] };
     if (special[piece]) apart.push({ label: pieces[piece], pieces: [piece] });
     else found.set(word, { ...held, pieces: [...held.pieces, piece] });
   });

@@ -29,7 +29,7 @@ export function meanOf(values: ArrayLike<number>, isIn: boolean[]): number {
 /** The curves of a pane; null where none are known, undefined while they are on their way. */
 export function mixingOf(pane: Pane, palette: Palette): Mixing | null | undefined {
   const { tiles, index, stream, flow, measure, choice } = pane;
-  const rungs = LADDER.filter((id) => stream.readings.includes(`mixing:${id}`));
+  const rungs = LADDER.filter((id) => stream.statistics.includes(`mixing:${id}`));
   if (rungs.length === 0) return null;
   // All are asked for at once, before any is missed.
   const found = rungs.map((id) =>

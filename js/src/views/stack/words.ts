@@ -194,7 +194,7 @@ export function madeLegend(makeup: Makeup, links: Links | null, unit: number): s
 
 /** What of the layers' vectors comes from no token, and so is no part of what is divided. */
 function biases({ stream, measure }: Depth): string[] {
-  const shares = stream.sourceless[measure.id] ?? [];
+  const shares = stream.bias_share[measure.id] ?? [];
   if (shares.length === 0) return [];
   const [least, greatest] = [Math.min(...shares), Math.max(...shares)].map(percent);
   const told = least === greatest ? least : `${least} to ${greatest}`;

@@ -16,7 +16,7 @@ import { describeProfile, profileLines } from "../../../src/views/profile/words"
 import type { Choice } from "../../../src/wire/types";
 import { scribe } from "../../support/deep";
 import * as plain from "../../support/fixtures";
-import { header, readings, store, tiles } from "../../support/rungs";
+import { header, statistics, store, tiles } from "../../support/rungs";
 
 const pane = (changes: Partial<Choice> = {}, from = tiles()) =>
   panesOf(header, store(changes).choice.value, from)[0];
@@ -28,8 +28,8 @@ function mixing(changes: Partial<Choice> = {}): Mixing {
 }
 
 const ratios = (rung: string, layer: number) =>
-  readings.find(({ reading, layer: at }) => reading === `mixing:${rung}` && at === layer)?.values ??
-  [];
+  statistics.find(({ statistic, layer: at }) => statistic === `mixing:${rung}` && at === layer)
+    ?.values ?? [];
 
 const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -61,7 +61,7 @@ describe("the mixing ratio", () => {
   });
 
   test("brings out the rung that is chosen, and no other", () => {
-    const chosen = mixing({ measure: "layer" }).curves.filter(({ isChosen }) => isChosen);
+    const chosen = mixing({ measure: "layer-output" }).curves.filter(({ isChosen }) => isChosen);
     expect(chosen.map(({ kind }) => kind.id)).toEqual(["feed-forward-residual"]);
     expect(chosen[0].kind.color).toBe(headColor(null, PALETTES.light));
     expect(mixing({ measure: "weight" }).curves.some(({ isChosen }) => isChosen)).toBe(false);

@@ -108,10 +108,10 @@ test("columns are joined by ribbons where something is traced or carried", () =>
 });
 
 test("the legend of a rung says what is not divided, because it comes from no token", () => {
-  const told = (sourceless: number[]) => {
+  const told = (bias_share: number[]) => {
     const pane = deep(PARTS, {
-      measure: { ...measure, id: "layer" },
-      stream: { sourceless: { layer: sourceless } },
+      measure: { ...measure, id: "layer-output" },
+      stream: { bias_share: { layer: bias_share } },
     });
     const makeup = makeupOf(depthOf(pane) as Depth, null, 1);
     return madeLegend(makeup, null, 1).filter((line) => line.includes("biases"));

@@ -255,7 +255,7 @@ describe("the remark about what passes attention by", () => {
     },
   );
 
-  test.each(["attention-residual", "attention-block", "feed-forward-residual", "layer"])(
+  test.each(["attention-residual", "attention-block", "feed-forward-residual", "layer-output"])(
     "is not needed for %s",
     (id) => {
       expect(told(id)).toBe("");
@@ -264,7 +264,9 @@ describe("the remark about what passes attention by", () => {
 
   test("is another one for the feed-forward, and for what reaches back by itself", () => {
     expect(told("feed-forward")).toContain("past the feed-forward");
-    expect(told("rollout:layer")).toBe("α itself reaches back to the input, so no layer is traced");
+    expect(told("rollout:layer-output")).toBe(
+      "α itself reaches back to the input, so no layer is traced",
+    );
   });
 });
 

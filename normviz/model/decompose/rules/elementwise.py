@@ -8,7 +8,7 @@ import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor
 
 from normviz.model.decompose.rules.table import carried, expression, rule
-from normviz.model.decompose.tape import Elementwise, Record
+from normviz.model.decompose.tape import ElementwiseRecord, Record
 
 FUNCTIONS: dict[str, Callable[..., Tensor]] = {
     "gelu": F.gelu, "silu": F.silu, "relu": F.relu, "relu6": F.relu6, "tanh": torch.tanh,
@@ -39,7 +39,7 @@ for _name in FUNCTIONS:
 def power(total: Tensor, x: Record, exponent: Any = 2) -> Record:
     """A power; squares are remembered as such, because norms take their mean."""
     found = expression(total, torch.pow, (x, exponent), {})
-    if isinstance(found, Elementwise):
+    if isinstance(found, ElementwiseRecord):
         found.square = not isinstance(exponent, Tensor) and exponent == 2  # noqa: PLR2004
     return found
 
@@ -47,6 +47,6 @@ def power(total: Tensor, x: Record, exponent: Any = 2) -> Record:
 @rule("clamp", "clip", "clamp_min", "clamp_max")
 def clamp(total: Tensor, x: Record, *args: Any, **options: Any) -> Record:
     """A bound that touches no number changes no part."""
-    if not isinstance(x, Elementwise) and torch.equal(total, x.total):
+    if not isinstance(x, ElementwiseRecord) and torch.equal(total, x.total):
         return carried(total, x)
     return expression(total, torch.clamp, (x, *args), options)

@@ -7,24 +7,24 @@ import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor
 
 from normviz.model.decompose.rules.table import (
-    Unruly,
+    RuleNotApplicable,
     by_vector,
     carried,
     expression,
     leaves_of,
-    made,
+    linear_record,
     rule,
 )
 from normviz.model.decompose.tape import (
-    Attended,
-    Elementwise,
-    Own,
+    AttentionRecord,
+    ElementwiseRecord,
+    LinearRecord,
     Record,
-    Step,
+    SourceRecord,
     in_order,
     remains_own,
 )
-from normviz.model.decompose.vectors import Mixed, together
+from normviz.model.decompose.vectors import LowRankParts, together
 from normviz.model.types import at_least_single
 
 # --- linear maps of vectors ---------------------------------------------------------------------
@@ -35,10 +35,12 @@ def linear(total: Tensor, x: Any, weight: Tensor, bias: Tensor | None = None) ->
     """The map x W + b: it acts on each part; the bias comes from no token."""
     _only_first(x, weight, bias)
     if x.axis == -1:
-        raise Unruly("it maps along the tokens")
+        raise RuleNotApplicable("it maps along the tokens")
     matrix = weight.T
     apply = lambda part: F.linear(part, at_least_single(weight))  # noqa: E731
-    return made(total, (x,), apply, constant=bias, mixed=by_vector(apply, x), matrix=matrix)
+    return linear_record(
+        total, (x,), apply, constant=bias, mixed=by_vector(apply, x), matrix=matrix
+    )
 
 
 @rule("addmm")
@@ -58,13 +60,13 @@ def matmul(total: Tensor, left: Any, right: Any) -> Any:
         return total
     weight = left.total if isinstance(left, Record) else left
     if right.axis != -2:  # noqa: PLR2004
-        return made(total, (right,), lambda part: at_least_single(weight) @ part)
-    if isinstance(right, Own) and not right.followed:
+        return linear_record(total, (right,), lambda part: at_least_single(weight) @ part)
+    if isinstance(right, SourceRecord) and not right.followed:
         if not in_order(right.tokens):
-            raise Unruly("its values are not all of the tokens in order")
-        return Attended(total=total, axis=-2, weight=weight, value=right)
+            raise RuleNotApplicable("its values are not all of the tokens in order")
+        return AttentionRecord(total=total, axis=-2, weight=weight, value=right)
     apply = lambda part: at_least_single(weight) @ part  # noqa: E731
-    return Step(total=total, axis=-2, of=(right,), apply=apply)
+    return LinearRecord(total=total, axis=-2, of=(right,), apply=apply)
 
 
 @rule("baddbmm")
@@ -72,22 +74,22 @@ def baddbmm(total: Tensor, base: Any, batch1: Any, batch2: Any, **_: Any) -> Any
     """Scores on top of a bias, as models with ALiBi write them."""
     del base
     if not (isinstance(batch1, Record) and isinstance(batch2, Record) and batch2.axis == -1):
-        raise Unruly("it is not a product of queries and keys")
+        raise RuleNotApplicable("it is not a product of queries and keys")
     return total
 
 
 def _mapped(total: Tensor, x: Record, matrix: Tensor) -> Record:
     if x.axis == -1:
-        raise Unruly("it maps along the tokens")
+        raise RuleNotApplicable("it maps along the tokens")
     if matrix.ndim == 2:  # noqa: PLR2004
         found: Record = linear(total, x, matrix.T)
         return found
-    return made(total, (x,), lambda part: part @ at_least_single(matrix))
+    return linear_record(total, (x,), lambda part: part @ at_least_single(matrix))
 
 
 def _only_first(x: Any, *others: Any) -> None:
     if not isinstance(x, Record) or any(isinstance(other, Record) for other in others):
-        raise Unruly("its matrix depends on the tokens")
+        raise RuleNotApplicable("its matrix depends on the tokens")
 
 
 # --- sums ---------------------------------------------------------------------------------------
@@ -118,11 +120,11 @@ def _sum(total: Tensor, a: Any, b: Any, times: float) -> Record:
             return expression(total, lambda one, other: one + times * other, (a, b), {})
         return sum_of_parts(total, a, b, times)
     x, sign, constant = (a, 1.0, times * b) if isinstance(a, Record) else (b, times, a)
-    if isinstance(x, Elementwise):
+    if isinstance(x, ElementwiseRecord):
         return expression(total, lambda v: sign * v + constant, (x,), {})
     if not isinstance(constant, Tensor):
         constant = at_least_single(total).new_tensor(constant)
-    return made(
+    return linear_record(
         total, (x,), lambda part: sign * part, constant=constant, axis=x.axis,
         mixed=lambda mixed: mixed.mapped(lambda v: sign * v), kind="diagonal",
     )  # fmt: skip
@@ -130,32 +132,36 @@ def _sum(total: Tensor, a: Any, b: Any, times: float) -> Record:
 
 def _one_expression(a: Record, b: Record) -> bool:
     """Whether one is an expression of the other's leaves: x + 0.04 x³ is one activation."""
-    if not (isinstance(a, Elementwise) or isinstance(b, Elementwise)):
+    if not (isinstance(a, ElementwiseRecord) or isinstance(b, ElementwiseRecord)):
         return False
     mine, others = set(leaves_of(a)), set(leaves_of(b))
     return mine <= others or others <= mine
 
 
-def _times(factor: float, mixed: Mixed) -> Mixed:
+def _times(factor: float, mixed: LowRankParts) -> LowRankParts:
     return mixed if factor == 1 else mixed.mapped(lambda v: factor * v)
 
 
 def sum_of_parts(total: Tensor, a: Record, b: Record, times: float) -> Record:
     """The sum a + times · b of two tensors that have parts."""
 
-    def mixed(one: Mixed | None, other: Mixed | None) -> Mixed | None:
+    def mixed(one: LowRankParts | None, other: LowRankParts | None) -> LowRankParts | None:
         if not (a.flat and b.flat and a.total.shape == b.total.shape):
             return None
         if one is None or other is None:
             return one if other is None else _times(times, other)
         return together(one, _times(times, other))
 
-    found = made(
+    found = linear_record(
         total, (a, b), lambda one, other: torch.add(one, other, alpha=times), mixed=mixed,
         axis=a.axis if a.total.ndim >= b.total.ndim else b.axis,
         kind="diagonal" if b.name == "mean" and b.inputs == (a,) else "sum",
     )  # fmt: skip
-    if isinstance(found, Own) and isinstance(a, Own) and isinstance(b, Own):
+    if (
+        isinstance(found, SourceRecord)
+        and isinstance(a, SourceRecord)
+        and isinstance(b, SourceRecord)
+    ):
         found.terms = (*(a.terms or (a,)), *(b.terms or (b,)))
     return found
 
@@ -188,25 +194,25 @@ def neg(total: Tensor, x: Record) -> Record:
 
 def _product(total: Tensor, a: Record, b: Record) -> Record:
     found = expression(total, torch.mul, (a, b), {})
-    if a is b and isinstance(found, Elementwise):
+    if a is b and isinstance(found, ElementwiseRecord):
         found.square = True
     return found
 
 
 def _scaled(total: Tensor, x: Record, factor: Any) -> Record:
-    if isinstance(x, Elementwise):
+    if isinstance(x, ElementwiseRecord):
         return expression(total, torch.mul, (x, factor), {})
     if total.ndim != x.total.ndim:
-        raise Unruly("its factor has more axes than the vectors")
+        raise RuleNotApplicable("its factor has more axes than the vectors")
     if isinstance(factor, Tensor):
         factor = at_least_single(factor)
-    return made(
+    return linear_record(
         total, (x,), lambda part: part * factor, kind="diagonal",
         mixed=lambda mixed: _scaled_mixed(mixed, x, factor),
     )  # fmt: skip
 
 
-def _scaled_mixed(mixed: Mixed, x: Record, factor: Any) -> Mixed | None:
+def _scaled_mixed(mixed: LowRankParts, x: Record, factor: Any) -> LowRankParts | None:
     """A factor by feature scales the vectors, one by query the weights; others neither."""
     if not isinstance(factor, Tensor):
         return mixed.mapped(lambda v: v * factor)
@@ -225,7 +231,7 @@ def _scaled_mixed(mixed: Mixed, x: Record, factor: Any) -> Mixed | None:
 @rule("softmax", "log_softmax")
 def softmax(total: Tensor, x: Record, *_: Any, **__: Any) -> Any:
     """Shares: a choice, read from the total; of a token's own numbers, they are its own."""
-    return made(total, (x,), lambda part: part) if remains_own(x) else total
+    return linear_record(total, (x,), lambda part: part) if remains_own(x) else total
 
 
 @rule(

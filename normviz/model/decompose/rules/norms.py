@@ -5,9 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from normviz.model.decompose.rules.table import Unruly, made, rule
-from normviz.model.decompose.tape import Elementwise, Record, remains_own
-from normviz.model.decompose.vectors import Mixed
+from normviz.model.decompose.rules.table import RuleNotApplicable, linear_record, rule
+from normviz.model.decompose.tape import ElementwiseRecord, Record, remains_own
+from normviz.model.decompose.vectors import LowRankParts
 from normviz.model.types import at_least_single
 
 
@@ -22,7 +22,7 @@ def layer_norm(  # noqa: PLR0917 - as torch takes them
 ) -> Record:
     """Each part is centered by its own mean; all share the deviation of the total."""
     if len(shape) != 1:
-        raise Unruly("it normalizes over several axes")
+        raise RuleNotApplicable("it normalizes over several axes")
     deviation = (at_least_single(x.total).var(dim=-1, keepdim=True, correction=0) + eps).sqrt()
     return _normed(total, x, deviation, weight, bias, centered=True)
 
@@ -33,7 +33,7 @@ def rms_norm(
 ) -> Record:
     """Each part is divided by the size of the total."""
     if len(shape) != 1:
-        raise Unruly("it normalizes over several axes")
+        raise RuleNotApplicable("it normalizes over several axes")
     small = torch.finfo(x.total.dtype).eps if eps is None else eps
     size = (at_least_single(x.total).square().mean(dim=-1, keepdim=True) + small).sqrt()
     return _normed(total, x, size, weight, None, centered=False)
@@ -54,10 +54,10 @@ def _normed(
         # The difference is fresh memory, and may be scaled where it lies.
         return (part - part.mean(dim=-1, keepdim=True)).mul_(gain) if centered else part * gain
 
-    def mixed(given: Mixed) -> Mixed | None:
+    def mixed(given: LowRankParts) -> LowRankParts | None:
         return given.mapped(vectors).scaled(1 / size.reshape(-1)) if x.flat else None
 
-    return made(
+    return linear_record(
         total, (x,), lambda part: vectors(part) / size, constant=bias, mixed=mixed, kind="diagonal"
     )
 
@@ -67,19 +67,21 @@ def mean(total: Tensor, x: Record, dim: Any = None, keepdim: bool = False, **_: 
     """The mean over features is linear; the mean of squares is a statistic, read from the total."""
     dims = [dim] if isinstance(dim, int) else list(dim or ())
     if [d % x.total.ndim - x.total.ndim for d in dims] != [-1] or x.axis == -1:
-        raise Unruly("it is not a mean over the features")
-    if isinstance(x, Elementwise):
+        raise RuleNotApplicable("it is not a mean over the features")
+    if isinstance(x, ElementwiseRecord):
         if not x.square:
-            raise Unruly("it is the mean of something that is not linear")
+            raise RuleNotApplicable("it is the mean of something that is not linear")
         return total
     axis = x.axis if keepdim else x.axis + 1
     apply = lambda part: part.mean(dim=-1, keepdim=keepdim)  # noqa: E731
-    return made(total, (x,), apply, axis=axis, name="mean")
+    return linear_record(total, (x,), apply, axis=axis, name="mean")
 
 
 @rule("var", "std", "norm", "vector_norm", "linalg_vector_norm")
 def statistic(total: Tensor, x: Record, *_: Any, **__: Any) -> Any:
     """A statistic of a vector is read from the total; of a token's own, it is its own."""
     if remains_own(x):
-        return made(total, (x,), lambda part: part, axis=x.axis + x.total.ndim - total.ndim)
+        return linear_record(
+            total, (x,), lambda part: part, axis=x.axis + x.total.ndim - total.ndim
+        )
     return total

@@ -7,9 +7,16 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
-from normviz.model.decompose.rules.table import Unruly, expression, made, rule
-from normviz.model.decompose.tape import Elementwise, Own, Record, Step, in_order, remains_own
-from normviz.model.decompose.vectors import Mixed
+from normviz.model.decompose.rules.table import RuleNotApplicable, expression, linear_record, rule
+from normviz.model.decompose.tape import (
+    ElementwiseRecord,
+    LinearRecord,
+    Record,
+    SourceRecord,
+    in_order,
+    remains_own,
+)
+from normviz.model.decompose.vectors import LowRankParts
 
 Move = Callable[..., Any]
 MOVES: dict[str, Move] = {
@@ -52,7 +59,7 @@ def tokens_after(x: Record, move: Callable[[Tensor], Tensor]) -> tuple[int, Tens
     axis = varying[0] if varying else _only_place(moved)
     spread = lines[axis].reshape([-1] + [1] * (-axis - 1))
     if len(varying) > 1 or not torch.equal(spread.expand(moved.shape), moved):
-        raise Unruly("it folds the tokens into another axis")
+        raise RuleNotApplicable("it folds the tokens into another axis")
     return axis, lines[axis]
 
 
@@ -69,13 +76,13 @@ def _only_place(marks: Tensor) -> int:
 
 def shaped(total: Tensor, x: Record, move: Callable[[Tensor], Tensor], name: str) -> Record:
     """One tensor of the same numbers, or of some of them."""
-    if isinstance(x, Elementwise):
+    if isinstance(x, ElementwiseRecord):
         return _shaped_expression(total, x, move)
     axis, line = tokens_after(x, move)
-    if isinstance(x, Own) and not x.followed:
-        return made(total, (x,), move, axis=axis, tokens=x.tokens[line])
+    if isinstance(x, SourceRecord) and not x.followed:
+        return linear_record(total, (x,), move, axis=axis, tokens=x.tokens[line])
     whole = total.numel() == x.total.numel()
-    return Step(
+    return LinearRecord(
         total=total, axis=axis, of=(x,), apply=vmap(move), name=name,
         move=move if in_order(line, x.places) else None,
         mixed=_mixed(total, x, move, line) if axis == -2 else None,  # noqa: PLR2004
@@ -85,10 +92,10 @@ def shaped(total: Tensor, x: Record, move: Callable[[Tensor], Tensor], name: str
 
 def _mixed(
     total: Tensor, x: Record, move: Callable[[Tensor], Tensor], line: Tensor
-) -> Callable[[Mixed], Mixed | None]:
+) -> Callable[[LowRankParts], LowRankParts | None]:
     """Lists of vectors stay what they are; some of the queries may be chosen."""
 
-    def moved(mixed: Mixed) -> Mixed | None:
+    def moved(mixed: LowRankParts) -> LowRankParts | None:
         width = x.total.shape[-1]
         if not x.flat or total.shape[:-2].numel() != 1 or total.shape[-1] != width:
             return None
@@ -100,10 +107,12 @@ def _mixed(
     return moved
 
 
-def _shaped_expression(total: Tensor, x: Elementwise, move: Callable[[Tensor], Tensor]) -> Record:
+def _shaped_expression(
+    total: Tensor, x: ElementwiseRecord, move: Callable[[Tensor], Tensor]
+) -> Record:
     """An expression that changes shape is a tensor of its own from then on."""
     axis, _ = tokens_after(x, move)
-    return Step(total=total, axis=axis, of=(x,), apply=vmap(move), move=move, kind="map")
+    return LinearRecord(total=total, axis=axis, of=(x,), apply=vmap(move), move=move, kind="map")
 
 
 def _move_entered(name: str, function: Callable[..., Tensor]) -> None:
@@ -111,7 +120,7 @@ def _move_entered(name: str, function: Callable[..., Tensor]) -> None:
     def moved(total: Tensor, x: Any, *args: Any, **options: Any) -> Record:
         """The parts are moved as the total is."""
         if not isinstance(x, Record):
-            raise Unruly("its index depends on the tokens")
+            raise RuleNotApplicable("its index depends on the tokens")
         plain = [one.total if isinstance(one, Record) else one for one in args]
         return shaped(total, x, lambda t: function(t, *plain, **options), name)
 
@@ -140,7 +149,7 @@ def joined(total: Tensor, pieces: Any, dim: int = 0, **_: Any) -> Record:
     function = torch.stack if total.ndim > given[0].total.ndim else torch.cat
     axis = dim % total.ndim - total.ndim
     if function is torch.cat and axis == given[0].axis:
-        raise Unruly("it puts tokens behind tokens")
+        raise RuleNotApplicable("it puts tokens behind tokens")
     zeros = [None if isinstance(one, Record) else torch.zeros_like(one) for one in pieces]
     base = [torch.zeros_like(one.total) if isinstance(one, Record) else one for one in pieces]
 
@@ -151,14 +160,14 @@ def joined(total: Tensor, pieces: Any, dim: int = 0, **_: Any) -> Record:
 
     where = given[0].axis - (1 if function is torch.stack and axis > given[0].axis else 0)
     constant = None if len(given) == len(pieces) else function(base, dim=axis)
-    return made(total, given, whole, axis=where, constant=constant)
+    return linear_record(total, given, whole, axis=where, constant=constant)
 
 
 @rule("index_add")
 def index_added(total: Tensor, base: Any, dim: int, index: Tensor, source: Any, **_: Any) -> Record:
     """Rows put back where they belong, as mixtures of experts do."""
     if not isinstance(source, Record):
-        raise Unruly("what it adds has no parts")
+        raise RuleNotApplicable("what it adds has no parts")
     axis = dim % total.ndim - total.ndim
 
     def placed(part: Tensor) -> Tensor:
@@ -166,11 +175,11 @@ def index_added(total: Tensor, base: Any, dim: int, index: Tensor, source: Any, 
         return empty.index_add(axis, index, part)
 
     if isinstance(base, Record):
-        return Step(
+        return LinearRecord(
             total=total, axis=base.axis, of=(base, source), apply=lambda b, s: b + placed(s)
         )
     constant = base if bool(base.any()) else None
-    return Step(total=total, axis=axis, of=(source,), apply=placed, constant=constant)
+    return LinearRecord(total=total, axis=axis, of=(source,), apply=placed, constant=constant)
 
 
 @rule("where")
@@ -186,8 +195,8 @@ def masked_fill(total: Tensor, x: Record, mask: Tensor, value: Any) -> Record:
     constant = torch.zeros_like(total).masked_fill(mask, value)
     apply = lambda part: part.masked_fill(mask, 0)  # noqa: E731
     if remains_own(x) or value == 0:
-        return made(total, (x,), apply)
-    return made(total, (x,), apply, constant=constant)
+        return linear_record(total, (x,), apply)
+    return linear_record(total, (x,), apply, constant=constant)
 
 
 @rule("setitem")
@@ -197,7 +206,9 @@ def setitem(total: Tensor, x: Record, index: Any, value: Any) -> Record:
     replaced[index] = True
     if not isinstance(value, Record):
         constant = torch.where(replaced, total, 0)
-        return made(total, (x,), lambda part: part.masked_fill(replaced, 0), constant=constant)
+        return linear_record(
+            total, (x,), lambda part: part.masked_fill(replaced, 0), constant=constant
+        )
 
     def both(part: Tensor, new: Tensor) -> Tensor:
         whole = torch.zeros_like(part)
@@ -205,4 +216,4 @@ def setitem(total: Tensor, x: Record, index: Any, value: Any) -> Record:
         whole[slice(None), *place] = new
         return torch.where(replaced, whole, part)
 
-    return Step(total=total, axis=x.axis, of=(x, value), apply=both)
+    return LinearRecord(total=total, axis=x.axis, of=(x, value), apply=both)

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from normviz.model.decompose.tape import Elementwise, Own, Record, Step
-from normviz.model.decompose.vectors import Mixed
+from normviz.model.decompose.tape import ElementwiseRecord, LinearRecord, Record, SourceRecord
+from normviz.model.decompose.vectors import LowRankParts
 
 Rule = Callable[..., Any]
 RULES: dict[str, Rule] = {}
@@ -32,7 +32,7 @@ SPELLINGS = {
 """Operators under their functions' names."""
 
 
-class Unruly(Exception):
+class RuleNotApplicable(Exception):
     """A rule does not cover these arguments."""
 
 
@@ -47,7 +47,7 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
     return enter
 
 
-def made(
+def linear_record(
     total: Tensor,
     of: tuple[Record, ...],
     apply: Callable[..., Tensor],
@@ -62,17 +62,17 @@ def made(
     alone = same_owner(of)
     if alone is not None:
         mine = alone.tokens if tokens is None else tokens
-        return Own(total=total, axis=where, side=alone.side, tokens=mine, name=name)
-    return Step(total=total, axis=where, of=of, apply=apply, name=name, **more)
+        return SourceRecord(total=total, axis=where, side=alone.side, tokens=mine, name=name)
+    return LinearRecord(total=total, axis=where, of=of, apply=apply, name=name, **more)
 
 
-def same_owner(of: tuple[Record, ...]) -> Own | None:
+def same_owner(of: tuple[Record, ...]) -> SourceRecord | None:
     """The first of the records, where all of them are own vectors of the same tokens."""
     first = of[0]
-    if not isinstance(first, Own) or first.followed:
+    if not isinstance(first, SourceRecord) or first.followed:
         return None
     for other in of[1:]:
-        same = isinstance(other, Own) and other.side == first.side and not other.followed
+        same = isinstance(other, SourceRecord) and other.side == first.side and not other.followed
         if not same or not torch.equal(other.tokens, first.tokens):  # type: ignore[attr-defined]
             return None
     return first
@@ -80,7 +80,7 @@ def same_owner(of: tuple[Record, ...]) -> Own | None:
 
 def carried(total: Tensor, x: Record, *_: Any, **__: Any) -> Record:
     """The same numbers in another form: the parts are the same."""
-    return made(total, (x,), _as_it_is, mixed=_as_it_is, kind="carry")
+    return linear_record(total, (x,), _as_it_is, mixed=_as_it_is, kind="carry")
 
 
 def _as_it_is(part: Any) -> Any:
@@ -91,7 +91,7 @@ def expression(total: Tensor, function: Callable[..., Tensor], args: Any, option
     """A function of numbers one by one, folded into the expression its arguments belong to."""
     given = [one for one in (*args, *options.values()) if isinstance(one, Record)]
     if (alone := same_owner(tuple(given))) is not None:
-        return made(total, (alone,), _as_it_is)
+        return linear_record(total, (alone,), _as_it_is)
     leaves = tuple(dict.fromkeys(leaf for one in given for leaf in leaves_of(one)))
 
     def whole(*values: Tensor) -> Tensor:
@@ -102,20 +102,22 @@ def expression(total: Tensor, function: Callable[..., Tensor], args: Any, option
         )
 
     axis = next(one.axis for one in given if one.total.ndim == total.ndim)
-    return Elementwise(total=total, axis=axis, leaves=leaves, function=whole)
+    return ElementwiseRecord(total=total, axis=axis, leaves=leaves, function=whole)
 
 
 def leaves_of(record: Record) -> tuple[Record, ...]:
     """The tensors an expression is made of; a record that is none is its own leaf."""
-    return record.leaves if isinstance(record, Elementwise) else (record,)
+    return record.leaves if isinstance(record, ElementwiseRecord) else (record,)
 
 
 def _value(argument: Any, known: dict[Record, Tensor]) -> Any:
-    if isinstance(argument, Elementwise):
+    if isinstance(argument, ElementwiseRecord):
         return argument.function(*(known[leaf] for leaf in argument.leaves))
     return known[argument] if isinstance(argument, Record) else argument
 
 
-def by_vector(apply: Callable[[Tensor], Tensor], x: Record) -> Callable[[Mixed], Mixed | None]:
+def by_vector(
+    apply: Callable[[Tensor], Tensor], x: Record
+) -> Callable[[LowRankParts], LowRankParts | None]:
     """The same map on mixed vectors, where the tensor is a list of vectors."""
     return lambda mixed: mixed.mapped(apply) if x.flat else None

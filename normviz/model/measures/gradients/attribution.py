@@ -12,23 +12,23 @@ from functools import partial
 from torch import Tensor
 
 from normviz.core.catalog import ATTRIBUTIONS
-from normviz.model.capture.recording import Call, Recorded, Where
-from normviz.model.capture.rerun import layer_again
-from normviz.model.decompose.tape import Side
+from normviz.model.capture.recording import LayerCall, RecordedPass, Where
+from normviz.model.capture.rerun import rerun_layer
+from normviz.model.decompose.tape import SourceSequence
 from normviz.model.measures.gradients.chain import Effect, start
 from normviz.model.measures.gradients.check import Errors, sound
 from normviz.model.measures.gradients.jacobian_norms import (
     Changes,
     Directions,
+    GradientOptions,
     Lengths,
-    Slope,
     changes,
     in_rows,
     relative,
 )
 from normviz.model.measures.gradients.jvp import pushed
 from normviz.model.measures.ladder.measure import SHARE, budget, free_memory
-from normviz.system.progress import counting
+from normviz.system.progress import track_progress
 
 HIDDEN, GLOBAL, LOCAL = ATTRIBUTIONS
 HELD = 8
@@ -49,11 +49,14 @@ class Attributed:
 
 
 def attributed(
-    recorded: Recorded, measures: Collection[str], slope: Slope, wanted: Collection[Where]
+    recorded: RecordedPass,
+    measures: Collection[str],
+    slope: GradientOptions,
+    wanted: Collection[Where],
 ) -> list[Attributed]:
     """For every attention of a pass in order, the measures of those wanted; of others, nothing."""
     work = _Work(recorded, measures, slope, wanted)
-    with counting("tokens", work.tokens()) as step:
+    with track_progress("tokens", work.tokens()) as step:
         if {HIDDEN, GLOBAL} & set(measures):
             work.globally(step)
         if LOCAL in measures:
@@ -66,9 +69,9 @@ class _Work:
 
     def __init__(
         self,
-        recorded: Recorded,
+        recorded: RecordedPass,
         measures: Collection[str],
-        slope: Slope,
+        slope: GradientOptions,
         wanted: Collection[Where],
     ) -> None:
         self.recorded = recorded
@@ -91,7 +94,7 @@ class _Work:
             found += [_base(self.recorded.calls[number], place) for number, place in self.wanted]
         return sum(one.numel() // one.shape[-1] for one in found)
 
-    def inputs(self) -> dict[Side, Tensor]:
+    def inputs(self) -> dict[SourceSequence, Tensor]:
         """The input of each side."""
         sides = self.recorded.sides
         return {side: start(self.recorded, side, self.slope.origin)[1] for side in sides}
@@ -124,7 +127,7 @@ class _Work:
                         break
                     self.enter(side, some, effect)
 
-    def enter(self, side: Side, some: Changes, effect: Effect) -> None:
+    def enter(self, side: SourceSequence, some: Changes, effect: Effect) -> None:
         """Add what some changes do to a layer, for each attention that reads from their side."""
         call = self.recorded.calls[effect.number]
         for place, attended in enumerate(call.attended):
@@ -178,17 +181,17 @@ class _Work:
         return found
 
 
-def _base(call: Call, place: int) -> Tensor:
+def _base(call: LayerCall, place: int) -> Tensor:
     """The vectors that an attention's keys and values are made of, as the layer was given them."""
     read = call.read if call.attended[place].stream == "cross" else None
     return call.entered if read is None else read
 
 
-def _heads(call: Call, place: int, vectors: Tensor) -> tuple[Tensor]:
+def _heads(call: LayerCall, place: int, vectors: Tensor) -> tuple[Tensor]:
     """What the heads of one attention put out, when the vectors they read are others."""
     crossed = call.attended[place].stream == "cross"
     entered, read = (call.entered, vectors) if crossed else (vectors, call.read)
-    contexts, _ = layer_again(call, entered, read, until=place)
+    contexts, _ = rerun_layer(call, entered, read, until=place)
     return (contexts[place],)
 
 
@@ -197,7 +200,7 @@ def _by_head(contexts: Tensor, heads: int) -> Tensor:
     return contexts.reshape(len(contexts), -1, heads, contexts.shape[-1] // heads)
 
 
-def _widest(call: Call) -> int:
+def _widest(call: LayerCall) -> int:
     """About how many bytes the widest tensor of a layer takes for one change."""
     tokens = max(one.shape[-2] for one in (call.entered, call.read) if one is not None)
     scores = max(one.heads for one in call.attended) * tokens * call.entered.shape[-2]

@@ -12,9 +12,9 @@ from typing import Literal, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from normviz.model.capture.recording import Call, Recorded
-from normviz.model.capture.rerun import Place, layer_again, pass_again
-from normviz.model.decompose.tape import Side
+from normviz.model.capture.recording import LayerCall, RecordedPass
+from normviz.model.capture.rerun import HookPoint, rerun_layer, rerun_model
+from normviz.model.decompose.tape import SourceSequence
 from normviz.model.measures.gradients.jacobians import Folded, folded, weight_of
 from normviz.model.measures.gradients.jvp import pushed
 
@@ -37,7 +37,7 @@ class Effect:
 class Pusher(Protocol):
     """One way of pushing changes of the input through a model."""
 
-    def push(self, side: Side, changes: Tensor) -> Iterator[Effect]:
+    def push(self, side: SourceSequence, changes: Tensor) -> Iterator[Effect]:
         """What changes of one side's input do to every layer that they reach, in order."""
 
 
@@ -53,7 +53,7 @@ class Layer(Protocol):
 class Whole:
     """One layer, all of it run on dual numbers."""
 
-    call: Call
+    call: LayerCall
 
     def push(self, own: Tensor | None, other: Tensor | None) -> tuple[list[Tensor], Tensor]:
         """What changes of its vectors, and of those it reads, do to its heads and its output."""
@@ -65,7 +65,7 @@ class Whole:
         def run(*given: Tensor) -> tuple[Tensor, ...]:
             entered = call.entered if own is None else given[0]
             read = call.read if other is None else given[-1]
-            contexts, left = layer_again(call, entered, read)
+            contexts, left = rerun_layer(call, entered, read)
             assert left is not None  # noqa: S101 - the layer was run to its end
             return (*contexts, left)
 
@@ -76,15 +76,15 @@ class Whole:
 class Chain:
     """Layer after layer: what leaves one enters the next."""
 
-    def __init__(self, recorded: Recorded, origin: Origin, layers: Sequence[Layer]) -> None:
+    def __init__(self, recorded: RecordedPass, origin: Origin, layers: Sequence[Layer]) -> None:
         self.recorded = recorded
         self.origin = origin
         self.layers = layers
 
-    def push(self, side: Side, changes: Tensor) -> Iterator[Effect]:
+    def push(self, side: SourceSequence, changes: Tensor) -> Iterator[Effect]:
         """What changes of one side's input do to every layer that they reach, in order."""
         calls = self.recorded.calls
-        own: dict[Side, Tensor] = {}
+        own: dict[SourceSequence, Tensor] = {}
         other: Tensor | None = None
         for number, call in enumerate(calls):
             if number == self.recorded.first(call.side):
@@ -99,23 +99,23 @@ class Chain:
                 own[call.side] = left
                 yield Effect(number, contexts, left)
 
-    def _begun(self, side: Side, changes: Tensor) -> Tensor:
+    def _begun(self, side: SourceSequence, changes: Tensor) -> Tensor:
         """What enters the first layer, when the input changes."""
         place, given = start(self.recorded, side, self.origin)
         if place.kind == "enters":
             return changes
 
         def run(vectors: Tensor) -> tuple[Tensor]:
-            return (_there(pass_again(self.recorded, place, vectors, until=place.number).entered),)
+            return (_there(rerun_model(self.recorded, place, vectors, until=place.number).entered),)
 
         return pushed(run, (given,), (changes,))[0]
 
     def _bridged(self, number: int, changes: Tensor, *, read: bool) -> Tensor:
         """What a layer is given, when what left the one before it changes."""
-        place = Place("leaves", number - 1)
+        place = HookPoint("leaves", number - 1)
 
         def run(vectors: Tensor) -> tuple[Tensor]:
-            seen = pass_again(self.recorded, place, vectors, until=number)
+            seen = rerun_model(self.recorded, place, vectors, until=number)
             return (_there(seen.read if read else seen.entered),)
 
         return pushed(run, (self.recorded.calls[number - 1].left,), (changes,))[0]
@@ -124,11 +124,11 @@ class Chain:
 class Throughout:
     """The whole model in one go, for models whose layers meet elsewhere too."""
 
-    def __init__(self, recorded: Recorded, origin: Origin) -> None:
+    def __init__(self, recorded: RecordedPass, origin: Origin) -> None:
         self.recorded = recorded
         self.origin = origin
 
-    def push(self, side: Side, changes: Tensor) -> Iterator[Effect]:
+    def push(self, side: SourceSequence, changes: Tensor) -> Iterator[Effect]:
         """What changes of one side's input do to every layer that they reach, in order."""
         begin = self.recorded.first(side)
         _, given = start(self.recorded, side, self.origin)
@@ -137,23 +137,23 @@ class Throughout:
             contexts = [next(found) for _ in call.attended]
             yield Effect(number, contexts, next(found))
 
-    def run(self, side: Side, vectors: Tensor) -> tuple[Tensor, ...]:
+    def run(self, side: SourceSequence, vectors: Tensor) -> tuple[Tensor, ...]:
         """All that is seen of the layers from a side's first on, when its input is another."""
         begin = self.recorded.first(side)
-        seen = pass_again(self.recorded, start(self.recorded, side, self.origin)[0], vectors)
+        seen = rerun_model(self.recorded, start(self.recorded, side, self.origin)[0], vectors)
         both = zip(seen.contexts[begin:], seen.left[begin:], strict=True)
         return tuple(one for contexts, left in both for one in (*contexts, left))
 
 
-def start(recorded: Recorded, side: Side, origin: Origin) -> tuple[Place, Tensor]:
+def start(recorded: RecordedPass, side: SourceSequence, origin: Origin) -> tuple[HookPoint, Tensor]:
     """Where a side's input is put, and what was there."""
     first = recorded.first(side)
     if origin == "before-norm" and side in recorded.norms:
-        return Place("norm", first), recorded.norms[side].given
-    return Place("enters", first), recorded.calls[first].entered
+        return HookPoint("norm", first), recorded.norms[side].given
+    return HookPoint("enters", first), recorded.calls[first].entered
 
 
-def chained(recorded: Recorded, origin: Origin, most: int, memory: int, last: int) -> Chain:
+def chained(recorded: RecordedPass, origin: Origin, most: int, memory: int, last: int) -> Chain:
     """The layers in a chain, folded up to the last one wanted while they fit in memory."""
     layers: list[Layer] = []
     left = memory

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from normviz.errors import UnsupportedModel
-from normviz.model.capture.recording import Recorded
-from normviz.model.capture.rerun import pass_again
-from normviz.model.decompose.tape import Side
+from normviz.model.capture.recording import RecordedPass
+from normviz.model.capture.rerun import rerun_model
+from normviz.model.decompose.tape import SourceSequence
 from normviz.model.measures.gradients.chain import (
     Effect,
     Origin,
@@ -29,7 +29,7 @@ CHAINED = {torch.float64: 1e-6, torch.float32: 1e-3}
 Some models compute in float32 whatever they are run in. Beyond this, layers meet elsewhere too.
 """
 
-Errors = dict[tuple[Side, int], float]
+Errors = dict[tuple[SourceSequence, int], float]
 """By the side whose input is changed, and the number of the layer's call."""
 
 
@@ -41,7 +41,7 @@ class Sound:
     errors: Errors
 
 
-def sound(recorded: Recorded, origin: Origin, most: int, matrices: int, last: int) -> Sound:
+def sound(recorded: RecordedPass, origin: Origin, most: int, matrices: int, last: int) -> Sound:
     """The fastest way of pushing that does what the model does, up to the call of a number.
 
     At most so many changes go at once, and the matrices of folded layers take so many bytes.
@@ -58,7 +58,7 @@ def sound(recorded: Recorded, origin: Origin, most: int, matrices: int, last: in
         ) from error
 
 
-def _checked(recorded: Recorded, origin: Origin, most: int, matrices: int, last: int) -> Sound:
+def _checked(recorded: RecordedPass, origin: Origin, most: int, matrices: int, last: int) -> Sound:
     whole = Throughout(recorded, origin)
     chain = chained(recorded, origin, most, matrices, last)
     joints: Errors = {}
@@ -88,13 +88,13 @@ def _apart(one: Tensor, other: Tensor) -> float:
 
 
 def _taken_back(
-    whole: Throughout, side: Side, change: Tensor, effects: Sequence[Effect]
+    whole: Throughout, side: SourceSequence, change: Tensor, effects: Sequence[Effect]
 ) -> Iterator[float]:
     """For each layer, how far ⟨v, JᵀJv⟩ is from ⟨Jv, Jv⟩, the former by a backward pass."""
     place, given = start(whole.recorded, side, whole.origin)
     with torch.enable_grad():
         vectors = given.detach().clone().requires_grad_()
-        left = pass_again(whole.recorded, place, vectors).left
+        left = rerun_model(whole.recorded, place, vectors).left
         for effect in effects:
             end, moved = left[effect.number], effect.left[0]
             (back,) = torch.autograd.grad(end, vectors, moved, retain_graph=True)

@@ -17,7 +17,7 @@ Rows = Literal["normalized", "raw"]
 
 
 @dataclass(frozen=True)
-class Slope:
+class GradientOptions:
     """How derivatives are taken and measured."""
 
     norm: Norm = "frobenius"

@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from normviz.model.capture.recording import Call
-from normviz.model.capture.rerun import layer_again
+from normviz.model.capture.recording import LayerCall
+from normviz.model.capture.rerun import rerun_layer
 from normviz.model.measures.gradients.jvp import pushed
 
 Matrices = Float[Tensor, "position before after"]
@@ -27,7 +27,7 @@ ROUNDING = 100
 class Folded:
     """One layer with one attention, as what its heads do and a matrix for each token."""
 
-    call: Call
+    call: LayerCall
     context: Tensor
     """What the output projection was given."""
     from_output: Matrices
@@ -48,19 +48,19 @@ class Folded:
         return [context], left.transpose(0, 1).reshape(count, *self.call.left.shape)
 
     def _heads(self, entered: Tensor) -> tuple[Tensor, ...]:
-        return tuple(layer_again(self.call, entered, until=0)[0])
+        return tuple(rerun_layer(self.call, entered, until=0)[0])
 
     def _projected(self, context: Tensor) -> tuple[Tensor]:
         return (self.call.attended[0].projection(context),)
 
 
-def weight_of(call: Call) -> int:
+def weight_of(call: LayerCall) -> int:
     """How many bytes a layer's matrices take at most."""
     width, places = call.entered.shape[-1], call.entered.numel() // call.entered.shape[-1]
     return 2 * places * width * width * call.entered.element_size()
 
 
-def folded(call: Call, most: int) -> Folded | None:
+def folded(call: LayerCall, most: int) -> Folded | None:
     """A layer folded, or None where its tokens meet elsewhere than in one attention.
 
     At most so many changes are pushed at a time.
@@ -73,7 +73,7 @@ def folded(call: Call, most: int) -> Folded | None:
         outputs.append(output)
         return output
 
-    (context,), _ = layer_again(call, call.entered, out_of=note)
+    (context,), _ = rerun_layer(call, call.entered, out_of=note)
     (output,) = outputs
 
     def after(output: Tensor, entered: Tensor) -> tuple[Tensor]:
@@ -85,9 +85,9 @@ def folded(call: Call, most: int) -> Folded | None:
     return Folded(call, context, from_output, both)
 
 
-def _left(call: Call, entered: Tensor, output: Tensor) -> Tensor:
+def _left(call: LayerCall, entered: Tensor, output: Tensor) -> Tensor:
     """What leaves a layer whose projection is made to give something."""
-    _, left = layer_again(call, entered, out_of=lambda _number, _output: output)
+    _, left = rerun_layer(call, entered, out_of=lambda _number, _output: output)
     assert left is not None  # noqa: S101 - the layer was run to its end
     return left
 

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from normviz.core.axes import StreamName
-from normviz.model.capture import Taped
-from normviz.model.decompose import Free, Record, Replay
-from normviz.model.decompose.tape import Side
-from normviz.model.measures.ladder.measure import Book, Climbed, Wish, entries, runs
-from normviz.model.measures.ladder.sums import Tally
+from normviz.model.capture import LayerTrace
+from normviz.model.decompose import BiasPart, Record, Replay
+from normviz.model.decompose.tape import SourceSequence
+from normviz.model.measures.ladder.measure import Book, LadderRequest, LadderResult, entries, runs
+from normviz.model.measures.ladder.sums import LadderSums
 
 NAME = "decomposition"
 
@@ -22,22 +22,24 @@ NAME = "decomposition"
 class Carried:
     """One layer on a tape that runs through all of them, and the streams heard in it."""
 
-    taped: Taped
+    taped: LayerTrace
     streams: tuple[StreamName, ...]
 
-    def side(self, stream: StreamName) -> Side:
+    def side(self, stream: StreamName) -> SourceSequence:
         """Whose input tokens are the sources of a stream here."""
         return "other" if stream == "cross" else self.taped.side
 
 
-def decomposed(layers: Collection[Carried], wish: Wish) -> Iterator[tuple[StreamName, Climbed]]:
+def decomposed(
+    layers: Collection[Carried], wish: LadderRequest
+) -> Iterator[tuple[StreamName, LadderResult]]:
     """The length of every input token's part after each layer, stream by stream, in order."""
-    book = Book(Free(wish.biases))
-    starts: dict[Side, Record] = {}
+    book = Book(BiasPart(wish.biases))
+    starts: dict[SourceSequence, Record] = {}
     for layer in layers:
         starts.setdefault(layer.taped.side, layer.taped.entered)
         for stream in layer.streams:
-            book.tallies[layer.side(stream), layer.taped.output] = Tally()
+            book.tallies[layer.side(stream), layer.taped.output] = LadderSums()
     outputs = [layer.taped.output for layer in layers]
     for side, entered in starts.items():
         for sources in runs(side, entered, outputs, wish.memory, whole=True):
@@ -49,7 +51,7 @@ def decomposed(layers: Collection[Carried], wish: Wish) -> Iterator[tuple[Stream
             yield stream, entries(layer.side(stream), {NAME: layer.taped.output}, {}, book)
 
 
-def _follow(taped: Taped, replay: Replay, book: Book) -> None:
+def _follow(taped: LayerTrace, replay: Replay, book: Book) -> None:
     """Replay one layer, whose input is known; then forget all that no later layer asks for."""
     replay.lengths.clear()  # they go by tensors that are about to be forgotten
     replay.kept = {taped.output} if taped.other is None else {taped.output, taped.other}

@@ -13,11 +13,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from normviz.model.capture import Taped
-from normviz.model.decompose import Free, Record, Replay, Sources
-from normviz.model.decompose.tape import Biases, Elementwise, Own, Side, Step
+from normviz.core.catalog import MEASURES
+from normviz.model.capture import LayerTrace
+from normviz.model.decompose import BiasPart, Record, Replay, Sources
+from normviz.model.decompose.tape import (
+    Biases,
+    ElementwiseRecord,
+    LinearRecord,
+    SourceRecord,
+    SourceSequence,
+)
 from normviz.model.measures.ladder.rungs import rungs
-from normviz.model.measures.ladder.sums import Tally, step, vectors_of
+from normviz.model.measures.ladder.sums import LadderSums, step, vectors_of
 from normviz.model.types import at_least_single, shares
 
 LARGEST_RUN = 2**28
@@ -27,19 +34,19 @@ HELD = 4
 SHARE = 1 / 4
 """Which share of the free memory is used, unless told otherwise."""
 COINCIDING = {
-    "attention-block": "attention-residual",
-    "layer": "feed-forward-residual",
-    "globenc": "attention-residual",
+    name: measure.coincides_with
+    for name, measure in MEASURES.items()
+    if measure.coincides_with is not None
 }
 """Which rung is another one in models where no norm stands between the two."""
 
 
 @dataclass(frozen=True)
-class Wish:
+class LadderRequest:
     """What is wanted of a layer, and how it is to be worked out."""
 
     measures: Collection[str]
-    """Rungs by name, `alti`, and readings such as `along:layer`; `mixing` comes with every rung."""
+    """Rungs, `alti`, and statistics such as `projection:layer-output`; every rung has `mixing`."""
     memory: int | None = None
     biases: Biases = "source"
 
@@ -53,27 +60,27 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Climbed:
+class LadderResult:
     """One side of one layer, measured on every rung asked for."""
 
     numbers: dict[str, Tensor]
     errors: dict[str, float]
     """How far the parts are from the model's own numbers, by rung, relative to the largest."""
-    sourceless: dict[str, float]
+    bias_share: dict[str, float]
     """Which share of the vectors comes from no token, by rung, averaged over the queries."""
-    same: dict[str, str]
+    aliases: dict[str, str]
     """Rungs that are one and the same here: pre-norm models have no norm between two of them."""
     dtype: str
     """The least exact type that any number between input and output was held in."""
 
-    def with_(self, other: "Climbed") -> "Climbed":
+    def with_(self, other: "LadderResult") -> "LadderResult":
         """Both together; of the types, the less exact."""
         least = max((self.dtype, other.dtype), key=lambda name: torch.finfo(_type(name)).eps)
-        return Climbed(
+        return LadderResult(
             self.numbers | other.numbers,
             self.errors | other.errors,
-            self.sourceless | other.sourceless,
-            self.same,
+            self.bias_share | other.bias_share,
+            self.aliases,
             least,
         )
 
@@ -82,8 +89,8 @@ class Climbed:
 class Book:
     """Everything that is noted of one layer."""
 
-    free: Free
-    tallies: dict[tuple[Side, Record], Tally] = field(default_factory=dict)
+    free: BiasPart
+    tallies: dict[tuple[SourceSequence, Record], LadderSums] = field(default_factory=dict)
 
     def added(self, record: Record) -> Tensor:
         """A rung's parts added up over all sources of both sides, in some coordinates."""
@@ -91,13 +98,16 @@ class Book:
         return torch.stack([one for one in sums if one is not None]).sum(dim=0)
 
 
-def climb(taped: Taped, wish: Wish) -> dict[Side, Climbed]:
+def measure_ladder(taped: LayerTrace, wish: LadderRequest) -> dict[SourceSequence, LadderResult]:
     """Measure a layer on the rungs wanted, for each side its attentions read."""
     found = rungs(taped)
     asked = {side: wish.rungs(ladder) for side, ladder in found.items()}
-    book = Book(Free(wish.biases))
+    book = Book(BiasPart(wish.biases))
     wanted = {record: name for ladder in asked.values() for name, record in ladder.items()}
-    sides: tuple[tuple[Side, Record | None], ...] = (("own", taped.entered), ("other", taped.other))
+    sides: tuple[tuple[SourceSequence, Record | None], ...] = (
+        ("own", taped.entered),
+        ("other", taped.other),
+    )
     for side, entered in sides:
         for sources in runs(side, entered, wanted, wish.memory, whole="alti" in wish.measures):
             replay = Replay(sources, book.free, kept=set(wanted))
@@ -115,19 +125,22 @@ def coinciding(ladder: Mapping[str, Record]) -> dict[str, str]:
 
 
 def _tally(
-    record: Record, name: str, found: Mapping[Side, Mapping[str, Record]], wish: Wish
-) -> Tally:
+    record: Record,
+    name: str,
+    found: Mapping[SourceSequence, Mapping[str, Record]],
+    wish: LadderRequest,
+) -> LadderSums:
     """An empty tally that knows what is wanted besides lengths."""
     names = {name, *(above for above, below in COINCIDING.items() if below == name)}
     blocks = [ladder["attention-block"] for ladder in found.values()]
-    return Tally(
-        along=any(f"along:{one}" in wish.measures for one in names),
+    return LadderSums(
+        along=any(f"projection:{one}" in wish.measures for one in names),
         nearer="alti" in wish.measures and record in blocks,
     )
 
 
 def runs(
-    side: Side,
+    side: SourceSequence,
     entered: Record | None,
     records: Collection[Record],
     memory: int | None,
@@ -147,8 +160,8 @@ def _widest(records: Collection[Record], *, whole: bool) -> int:
     """The most bytes that one source's vectors take, where vectors must be built at all."""
     made = list(_made_of(records))
     built = whole or any(
-        isinstance(one, Elementwise)
-        or (isinstance(one, Step) and one.mixed is None and one.move is None)
+        isinstance(one, ElementwiseRecord)
+        or (isinstance(one, LinearRecord) and one.mixed is None and one.move is None)
         for one in made
     )
     return max(at_least_single(one.total).nbytes for one in made) if built else 0
@@ -162,7 +175,7 @@ def _made_of(records: Collection[Record]) -> Iterator[Record]:
         if record not in seen:
             seen.add(record)
             yield record
-            if not isinstance(record, Own):
+            if not isinstance(record, SourceRecord):
                 waiting += record.inputs
 
 
@@ -181,7 +194,9 @@ def free_memory(device: torch.device) -> int:
         return 2**32
 
 
-def entries(side: Side, asked: Mapping[str, Record], same: dict[str, str], book: Book) -> Climbed:
+def entries(
+    side: SourceSequence, asked: Mapping[str, Record], aliases: dict[str, str], book: Book
+) -> LadderResult:
     """What was noted of one side, as numbers."""
     numbers: dict[str, Tensor] = {}
     errors, sourceless = {}, {}
@@ -191,14 +206,14 @@ def entries(side: Side, asked: Mapping[str, Record], same: dict[str, str], book:
         bias = torch.zeros_like(total) if bias is None else bias.reshape(total.shape)
         numbers[name] = torch.cat(tally.lengths, dim=-1)[None]
         if tally.along:
-            numbers[f"along:{name}"] = torch.cat(tally.alongs, dim=-1)[None]
+            numbers[f"projection:{name}"] = torch.cat(tally.alongs, dim=-1)[None]
         if tally.nearer:
             numbers["alti"] = shares(torch.cat(tally.gains, dim=-1))[None]
         if side == "own":
             numbers[f"mixing:{name}"] = mixing(total - bias, torch.cat(tally.selves))[None]
         errors[name] = _error(total, bias, book.added(record))
         sourceless[name] = _share(bias, total - bias)
-    return Climbed(numbers, errors, sourceless, same, _dtype(asked.values()))
+    return LadderResult(numbers, errors, sourceless, aliases, _dtype(asked.values()))
 
 
 def mixing(

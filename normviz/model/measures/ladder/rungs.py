@@ -10,9 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from normviz.errors import UnsupportedModel
-from normviz.model.capture import Taped
+from normviz.model.capture import LayerTrace
 from normviz.model.decompose.rules.linear import sum_of_parts
-from normviz.model.decompose.tape import NUMBERS, Attended, Own, Record, Side, Step, noted
+from normviz.model.decompose.tape import (
+    NUMBERS,
+    AttentionRecord,
+    LinearRecord,
+    Record,
+    SourceRecord,
+    SourceSequence,
+    register_use,
+)
 from normviz.model.types import at_least_single
 
 
@@ -23,15 +31,15 @@ class Block:
     before: Record
     branch: Record
     after: Record
-    reads: Side | None
+    reads: SourceSequence | None
     """Whose tokens its attention reads; None for a branch without attention."""
 
 
-def rungs(taped: Taped) -> dict[Side, dict[str, Record]]:
+def rungs(taped: LayerTrace) -> dict[SourceSequence, dict[str, Record]]:
     """The rungs of a layer for each side that its attentions read, as records on its tape."""
     top = _below_norms(taped.output)
     blocks = _with_attention(list(_blocks(top, taped.entered)), taped.entered)
-    found: dict[Side, dict[str, Record]] = {}
+    found: dict[SourceSequence, dict[str, Record]] = {}
     for number, block in enumerate(blocks):
         if block.reads is None or block.reads in found:
             continue
@@ -45,7 +53,7 @@ def rungs(taped: Taped) -> dict[Side, dict[str, Record]]:
         if forward:
             ladder["feed-forward"] = _below_norms(forward[-1].branch)
         ladder["feed-forward-residual"] = top
-        ladder["layer"] = _carried(taped.output)
+        ladder["layer-output"] = _carried(taped.output)
         ladder["globenc"] = _past(taped.output, top, (forward or later or [block])[-1].before)
         found[block.reads] = ladder
     if not found:
@@ -64,13 +72,13 @@ def _past(output: Record, top: Record, before: Record) -> Record:
     """
     if _carried(output) is top:
         return _carried(before)
-    assert isinstance(output, Step)  # noqa: S101 - norms stand between the two
+    assert isinstance(output, LinearRecord)  # noqa: S101 - norms stand between the two
     below = output.of[0]
     inner = before if below is top else _past(below, top, before)
     total = output.apply(at_least_single(inner.total)[None])[0]
     if output.constant is not None:
         total = total + output.constant
-    return noted(replace(output, of=(inner,), total=total, number=next(NUMBERS), uses=0))
+    return register_use(replace(output, of=(inner,), total=total, number=next(NUMBERS), uses=0))
 
 
 def _with_attention(blocks: list[Block], entered: Record) -> list[Block]:
@@ -78,52 +86,52 @@ def _with_attention(blocks: list[Block], entered: Record) -> list[Block]:
     if not blocks or any(block.reads is not None for block in blocks):
         return blocks
     inner = blocks[0].branch
-    while isinstance(inner, Step) and inner.kind != "sum" and len(inner.of) == 1:
+    while isinstance(inner, LinearRecord) and inner.kind != "sum" and len(inner.of) == 1:
         inner = inner.of[0]
     return [*_with_attention(list(_blocks(inner, entered)), entered), *blocks]
 
 
 def _carried(record: Record) -> Record:
     """The record behind casts, copies and dropouts."""
-    while isinstance(record, Step) and record.kind == "carry":
+    while isinstance(record, LinearRecord) and record.kind == "carry":
         record = record.of[0]
     return record
 
 
 def _below_norms(record: Record) -> Record:
     """The record behind norms and scales."""
-    while isinstance(record, Step) and record.kind in ("carry", "diagonal"):
+    while isinstance(record, LinearRecord) and record.kind in ("carry", "diagonal"):
         record = record.of[0]
     return record
 
 
 def _is_sum(record: Record) -> bool:
-    return isinstance(record, Step) and record.kind == "sum"
+    return isinstance(record, LinearRecord) and record.kind == "sum"
 
 
 def _terms(record: Record) -> list[Record]:
     """Everything a sum was added up from."""
     record = _carried(record)
-    if isinstance(record, Step) and record.kind == "sum":
+    if isinstance(record, LinearRecord) and record.kind == "sum":
         return [term for one in record.of for term in _terms(one)]
-    return list(record.terms or (record,)) if isinstance(record, Own) else [record]
+    return list(record.terms or (record,)) if isinstance(record, SourceRecord) else [record]
 
 
 def _blocks(record: Record, entered: Record) -> Iterator[Block]:
     """The residual sums on the way from what entered to a record, first to last."""
     record = _carried(record)
-    if isinstance(record, Own) and record.terms and entered in record.terms:
+    if isinstance(record, SourceRecord) and record.terms and entered in record.terms:
         rest = [term for term in record.terms if term is not entered]
         yield from _stacked(entered, rest, entered)
         return
-    if not isinstance(record, Step) or record.kind != "sum":
+    if not isinstance(record, LinearRecord) or record.kind != "sum":
         return
     main, branch = _main_first(record, entered)
     yield from _blocks(_below_norms(main), entered)
     yield from _split(main, branch, record, entered)
 
 
-def _main_first(record: Step, entered: Record) -> tuple[Record, Record]:
+def _main_first(record: LinearRecord, entered: Record) -> tuple[Record, Record]:
     """The two sides of a sum: the way on, and the branch."""
     first, second = record.of
     for leads in (lambda one: entered in _terms(one), _is_normed_sum, _is_own):
@@ -139,10 +147,10 @@ def _is_normed_sum(record: Record) -> bool:
 
 
 def _is_own(record: Record) -> bool:
-    return isinstance(_carried(record), Own)
+    return isinstance(_carried(record), SourceRecord)
 
 
-def _split(main: Record, branch: Record, whole: Step, entered: Record) -> Iterator[Block]:
+def _split(main: Record, branch: Record, whole: LinearRecord, entered: Record) -> Iterator[Block]:
     """A branch as a block; one that is attention and feed-forward side by side, as two."""
     kinds = {_reads(term, main, entered) for term in _terms(branch)}
     if len(kinds) == 1:
@@ -155,12 +163,12 @@ def _stacked(main: Record, terms: Sequence[Record], entered: Record) -> Iterator
     """Terms added one by one: attention first, as if feed-forward came after it."""
     kinds = {term: _reads(term, main, entered) for term in terms}
     for term in sorted(terms, key=lambda one: (kinds[one] is None, one.number)):
-        after = noted(sum_of_parts(main.total + term.total, main, term, 1.0))
+        after = register_use(sum_of_parts(main.total + term.total, main, term, 1.0))
         yield Block(main, term, after, kinds[term])
         main = after
 
 
-def _reads(branch: Record, main: Record, entered: Record) -> Side | None:
+def _reads(branch: Record, main: Record, entered: Record) -> SourceSequence | None:
     """Whose tokens an attention in a branch reads, before any residual sum is crossed."""
     waiting, seen = [branch], {main}
     while waiting:
@@ -168,9 +176,11 @@ def _reads(branch: Record, main: Record, entered: Record) -> Side | None:
         if record in seen:
             continue
         seen.add(record)
-        if isinstance(record, Attended):
+        if isinstance(record, AttentionRecord):
             return record.value.side
-        if isinstance(record, Own) or (record is not branch and _residual(record, entered)):
+        if isinstance(record, SourceRecord) or (
+            record is not branch and _residual(record, entered)
+        ):
             continue
         waiting += record.inputs
     return None
@@ -179,4 +189,4 @@ def _reads(branch: Record, main: Record, entered: Record) -> Side | None:
 def _residual(record: Record, entered: Record) -> bool:
     """Whether a record is a sum that carries on what a layer was given, or a norm of it."""
     terms = _terms(record) if _is_sum(record) else ()
-    return entered in terms or any(_is_normed_sum(t) or isinstance(t, Own) for t in terms)
+    return entered in terms or any(_is_normed_sum(t) or isinstance(t, SourceRecord) for t in terms)

@@ -7,14 +7,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from normviz.model.decompose import Record, Replay
-from normviz.model.decompose.vectors import Heads, Mixed
+from normviz.model.decompose.vectors import LowRankParts, PerHeadParts
 from normviz.model.measures.attention import head_sum_norm
 from normviz.model.measures.checks import COORDINATES
 from normviz.model.types import at_least_single
 
 
 @dataclass
-class Tally:
+class LadderSums:
     """Lengths and the rest, for the sources so far."""
 
     along: bool = False
@@ -32,12 +32,12 @@ class Tally:
     def enter(self, record: Record, replay: Replay) -> None:
         """Note what some sources gave."""
         parts = replay.parts(record)
-        if isinstance(parts, Heads):
+        if isinstance(parts, PerHeadParts):
             parts = parts.dense(record.total.shape)
         total = vectors_of(record)
         if parts is None:
             self._nothing(total, len(replay.sources))
-        elif isinstance(parts, Mixed):
+        elif isinstance(parts, LowRankParts):
             self._mixed(parts, total, replay)
         else:
             self._dense(parts.reshape(-1, *total.shape), total, replay)
@@ -49,7 +49,7 @@ class Tally:
         self.selves.append(total.new_zeros(count, total.shape[-1]))
         self._add(total[:, :: step(total)] * 0)
 
-    def _mixed(self, parts: Mixed, total: Tensor, replay: Replay) -> None:
+    def _mixed(self, parts: LowRankParts, total: Tensor, replay: Replay) -> None:
         mine = replay.sources.side == "own"
         selves = parts.selves(replay.sources.start) if mine else None
         self.lengths.append(_lengths(parts, selves, replay))
@@ -79,7 +79,7 @@ class Tally:
 
 
 def _lengths(
-    parts: Mixed, selves: Float[Tensor, "source model"] | None, replay: Replay
+    parts: LowRankParts, selves: Float[Tensor, "source model"] | None, replay: Replay
 ) -> Float[Tensor, "query source"]:
     """How long each vector is, without building it.
 
