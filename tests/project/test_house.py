@@ -1,6 +1,8 @@
 """The house rules: one version, no local names, and that everything shipped is in the wheel."""
 
+import ast
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -31,6 +33,72 @@ def test_no_file_names_a_registry_or_a_local_path():
                 "files.python" + "hosted",
             ):
                 assert word not in text, f"{name} names {word}"
+
+
+def tracked(*endings):
+    """The files of the repository with these endings, as paths and texts."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    names = [name for name in listed.stdout.split() if name.endswith(endings)]
+    return {name: (ROOT / name).read_text() for name in names if (ROOT / name).is_file()}
+
+
+PACKAGES = sorted(path.parent for path in (ROOT / "normviz").rglob("__init__.py"))
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_package_says_what_it_is_for_and_stands_in_the_tree(package):
+    docstring = ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""
+    assert len(docstring.split()) >= 15, "A short paragraph: what it is for, what goes in and out."
+    tree = (ROOT / "CONTRIBUTING.md").read_text().split("```")[3]
+    depth = len(package.relative_to(ROOT / "normviz").parts)
+    assert depth > 2 or package.parts[-2] == "studies" or f"{package.name}/" in tree
+
+
+def test_the_tree_names_only_what_is_there():
+    tree = (ROOT / "CONTRIBUTING.md").read_text().split("```")[3]
+    folders = {path.name for path in [*ROOT.glob("normviz/**/"), *ROOT.glob("js/src/**/")]}
+    named = set(re.findall(r"(?<![\w/])(\w+)/(?=[\s<])", tree)) - {
+        "normviz",
+        "src",
+        "tests",
+        "test",
+    }
+    assert named - folders == set()
+
+
+def test_no_public_function_has_the_name_of_a_module_beside_it():
+    beside = {path.stem for path in (ROOT / "normviz").iterdir()}
+    public = ast.parse((ROOT / "normviz" / "__init__.py").read_text())
+    names = next(
+        ast.literal_eval(node.value)
+        for node in public.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    )
+    assert beside & {*names} == {"studies"}  # which is a package, and public as such
+
+
+BRITISH = re.compile(
+    r"colour|normalis|analyse[dr]?\b|quantis|behaviour|centre|neighbour|labelled|modelling|symmetris"
+    r"|recognis|summaris|contextualis|favour|learnt|judgement|licence|\bgrey",
+    re.IGNORECASE,
+)
+
+
+def test_spelling_is_american():
+    files = tracked(".py", ".ts", ".css", ".md", ".toml", ".ipynb", "Makefile")
+    texts = {name: text for name, text in files.items() if name != "tests/project/test_house.py"}
+    assert {
+        name: BRITISH.findall(text) for name, text in texts.items() if BRITISH.search(text)
+    } == {}
+
+
+def test_the_residual_connection_is_never_called_a_stream():
+    """A stream is an encoder's, a decoder's or a cross-attention here."""
+    files = tracked(".py", ".ts", ".toml")
+    shown = [name for name in files if name.startswith(("normviz/", "js/src/", "docs/"))]
+    assert [name for name in shown if "residual stream" in files[name].lower()] == []
 
 
 @pytest.fixture(scope="module")
