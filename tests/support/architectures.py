@@ -1,4 +1,4 @@
-"""Tiny random models of many architectures, made from their configurations alone."""
+"""Tiny random models of many architectures, built from their configurations alone."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ from transformers import AutoConfig, AutoModel, SiglipTextConfig, SiglipTextMode
 TOKENS = 9
 VOCABULARY = 99
 
-# One size under the many names that configurations have for it.
+# The same sizes, under the names that different configurations have for them.
 TEXT = {
     "vocab_size": VOCABULARY,
     "hidden_size": 32,
@@ -59,7 +59,7 @@ IMAGE = {
     "image_size": 16,
     "patch_size": 4,
 }
-SOUND = {
+AUDIO = {
     "vocab_size": VOCABULARY,
     "hidden_size": 32,
     "num_hidden_layers": 2,
@@ -76,34 +76,34 @@ EXPERTS = GROUPED | {"num_local_experts": 4, "num_experts_per_tok": 2}
 
 
 def text_inputs() -> dict[str, torch.Tensor]:
-    """One sequence of ids, none of them special."""
+    """Return one sequence of ids, none of them special."""
     return {"input_ids": torch.arange(5, 5 + TOKENS)[None]}
 
 
 def pair_inputs() -> dict[str, torch.Tensor]:
-    """A source and a shorter target."""
+    """Return a source and a shorter target."""
     return {**text_inputs(), "decoder_input_ids": torch.arange(20, 26)[None]}
 
 
 def image_inputs() -> dict[str, torch.Tensor]:
-    """One small picture."""
+    """Return one small image."""
     return {"pixel_values": torch.linspace(-1, 1, 3 * 16 * 16).reshape(1, 3, 16, 16)}
 
 
-def sound_inputs() -> dict[str, torch.Tensor]:
-    """A short wave."""
+def audio_inputs() -> dict[str, torch.Tensor]:
+    """Return a short waveform."""
     return {"input_values": torch.linspace(0, 40, 400).sin()[None]}
 
 
 def whisper_inputs() -> dict[str, torch.Tensor]:
-    """Mel features and a target."""
+    """Return mel features and a target."""
     features = torch.linspace(-1, 1, 8 * 24).reshape(1, 8, 24)
     return {"input_features": features, "decoder_input_ids": torch.arange(20, 26)[None]}
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """A model type with what is special about making one."""
+    """A model type, and what is needed to build a tiny model of it."""
 
     name: str
     sizes: dict[str, Any]
@@ -113,18 +113,16 @@ class Architecture:
     extra: dict[str, Any] = field(default_factory=dict)
     make: Callable[..., nn.Module] | None = None
     configure: Callable[..., Any] | None = None
-    """How to make it and its configuration, where the Auto classes do not know."""
+    """How to make the model and its configuration, if the Auto classes cannot."""
 
     def build(self, *, attention: str | None = None, seed: int = 0) -> nn.Module:
-        """A tiny model with random weights, biases included."""
+        """Return a tiny model with random weights, biases included."""
         torch.manual_seed(seed)
         sizes = self.sizes | self.extra
-        known = self.configure is None
-        config = (
-            AutoConfig.for_model(self.kind or self.name, **sizes)
-            if known
-            else self.configure(**sizes)
-        )
+        if self.configure is None:
+            config = AutoConfig.for_model(self.kind or self.name, **sizes)
+        else:
+            config = self.configure(**sizes)
         make = self.make or AutoModel.from_config
         model = make(config, **({"attn_implementation": attention} if attention else {}))
         for name, parameter in model.named_parameters():
@@ -134,7 +132,7 @@ class Architecture:
 
 
 def _encoders() -> list[Architecture]:
-    many = "bert roberta electra xlm-roberta camembert ernie esm mobilebert modernbert albert"
+    names = "bert roberta electra xlm-roberta camembert ernie esm mobilebert modernbert albert"
     extra = {
         "mobilebert": {"intra_bottleneck_size": 16, "embedding_size": 16},
         "modernbert": {"global_attn_every_n_layers": 2, "local_attention": 4},
@@ -142,7 +140,7 @@ def _encoders() -> list[Architecture]:
         "esm": {"mask_token_id": 4},
         "electra": {"embedding_size": 16},
     }
-    plain = [Architecture(name, TEXT, extra=extra.get(name, {})) for name in many.split()]
+    plain = [Architecture(name, TEXT, extra=extra.get(name, {})) for name in names.split()]
     small = {"vocab_size": VOCABULARY, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48}
     return [*plain, Architecture("distilbert", small | {"max_position_embeddings": 64})]
 
@@ -162,8 +160,7 @@ def _decoders() -> list[Architecture]:
     }
 
     def decoder(name: str, sizes: dict[str, Any]) -> Architecture:
-        more = extra.get(name, {})
-        sizes = {k: v for k, v in (sizes | more).items() if v is not None}
+        sizes = {k: v for k, v in (sizes | extra.get(name, {})).items() if v is not None}
         return Architecture(name, sizes, streams=("decoder",))
 
     opt = TEXT | {"ffn_dim": 48, "word_embed_proj_dim": 32}
@@ -181,22 +178,22 @@ def _decoders() -> list[Architecture]:
     ]
 
 
-def _translators() -> list[Architecture]:
-    three = ("encoder", "decoder", "cross")
+def _encoder_decoders() -> list[Architecture]:
+    streams = ("encoder", "decoder", "cross")
     plain = "bart mbart marian pegasus m2m_100 blenderbot"
     t5_like = "t5 mt5 umt5"
     experts = TRANSLATION | {"num_experts": 4, "encoder_sparse_step": 2, "decoder_sparse_step": 2}
     whisper = TRANSLATION | {"num_mel_bins": 8, "max_source_positions": 12}
     whisper |= {"max_target_positions": 64, "pad_token_id": 0}
     return [
-        *(Architecture(n, TRANSLATION, pair_inputs, streams=three) for n in plain.split()),
-        *(Architecture(n, T5_LIKE, pair_inputs, streams=three) for n in t5_like.split()),
-        Architecture("nllb-moe", experts, pair_inputs, streams=three),
-        Architecture("whisper", whisper, whisper_inputs, streams=three),
+        *(Architecture(n, TRANSLATION, pair_inputs, streams=streams) for n in plain.split()),
+        *(Architecture(n, T5_LIKE, pair_inputs, streams=streams) for n in t5_like.split()),
+        Architecture("nllb-moe", experts, pair_inputs, streams=streams),
+        Architecture("whisper", whisper, whisper_inputs, streams=streams),
     ]
 
 
-def _seers_and_hearers() -> list[Architecture]:
+def _vision_and_audio() -> list[Architecture]:
     text = TEXT | {"bos_token_id": 1, "eos_token_id": 2, "projection_dim": 32}
     return [
         *(Architecture(name, IMAGE, image_inputs) for name in ("vit", "deit", "dinov2")),
@@ -209,11 +206,11 @@ def _seers_and_hearers() -> list[Architecture]:
             make=SiglipTextModel._from_config,
             configure=SiglipTextConfig,
         ),
-        *(Architecture(name, SOUND, sound_inputs) for name in ("wav2vec2", "hubert")),
+        *(Architecture(name, AUDIO, audio_inputs) for name in ("wav2vec2", "hubert")),
     ]
 
 
-def _off_the_registry() -> list[Architecture]:
+def _off_registry() -> list[Architecture]:
     bloom = {"vocab_size": VOCABULARY, "hidden_size": 32, "n_layer": 2, "n_head": 4}
     falcon = TEXT | {"alibi": False, "new_decoder_architecture": False}
     causal = ("decoder",)
@@ -235,15 +232,15 @@ def _off_the_registry() -> list[Architecture]:
     ]
 
 
-ON_REGISTRY = [*_encoders(), *_decoders(), *_translators(), *_seers_and_hearers()]
-OFF_REGISTRY = _off_the_registry()
+ON_REGISTRY = [*_encoders(), *_decoders(), *_encoder_decoders(), *_vision_and_audio()]
+OFF_REGISTRY = _off_registry()
 ALL = {architecture.name: architecture for architecture in [*ON_REGISTRY, *OFF_REGISTRY]}
 
 
-def quantized(bits):
-    """A Llama with its output projections in four or eight bits.
+def quantized_llama(bits):
+    """Return a Llama with its output projections in four or eight bits.
 
-    It is 64 wide, because four bits are packed in blocks of 64.
+    Its hidden size is 64, because four bits are packed in blocks of 64.
     """
     import bitsandbytes as bnb
 
@@ -251,10 +248,12 @@ def quantized(bits):
     for layer in model.layers:
         weight = layer.self_attn.o_proj.weight.data.clone()
         if bits == 4:
-            small = bnb.nn.Linear4bit(64, 64, bias=False, compute_dtype=torch.float32)
-            small.weight = bnb.nn.Params4bit(weight, requires_grad=False)
+            projection = bnb.nn.Linear4bit(64, 64, bias=False, compute_dtype=torch.float32)
+            projection.weight = bnb.nn.Params4bit(weight, requires_grad=False)
         else:
-            small = bnb.nn.Linear8bitLt(64, 64, bias=False, has_fp16_weights=False)
-            small.weight = bnb.nn.Int8Params(weight, has_fp16_weights=False, requires_grad=False)
-        layer.self_attn.o_proj = small.to("cpu")
+            projection = bnb.nn.Linear8bitLt(64, 64, bias=False, has_fp16_weights=False)
+            projection.weight = bnb.nn.Int8Params(
+                weight, has_fp16_weights=False, requires_grad=False
+            )
+        layer.self_attn.o_proj = projection.to("cpu")
     return model

@@ -1,4 +1,4 @@
-"""Forward passes of tiny models: in double precision, listened to, as plain arrays."""
+"""Forward passes of tiny models: in double precision, captured, as plain arrays."""
 
 import architectures
 
@@ -7,7 +7,7 @@ from normviz.model.inputs import from_inputs
 
 
 def double(name):
-    """A tiny model and its inputs in double precision, as they go into a forward pass."""
+    """Return a tiny model in double precision, and its inputs as `forward` takes them."""
     architecture = architectures.ALL[name]
     model = architecture.build().double()
     inputs = {
@@ -17,7 +17,7 @@ def double(name):
 
 
 def bert_layer(model, number, before):
-    """What the loops need of a layer, as plain arrays."""
+    """Return a layer's input, norms and feed-forward weights as plain arrays."""
     layer = model.encoder.layer[number]
     norms = [layer.attention.output.LayerNorm, layer.output.LayerNorm]
     plain = [(n.weight.detach().numpy(), n.bias.detach().numpy(), n.eps) for n in norms]
@@ -28,7 +28,8 @@ def bert_layer(model, number, before):
     return before, plain, [tensor.detach().numpy() for tensor in forward]
 
 
-def heard_in(model, inputs):
-    kept = []
-    capture(model, inputs, kept.append)
-    return kept
+def capture_all(model, inputs):
+    """Return every captured attention of one pass, in order."""
+    captured = []
+    capture(model, inputs, captured.append)
+    return captured

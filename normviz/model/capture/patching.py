@@ -1,4 +1,4 @@
-"""Borrowing a model: what normviz changes for the length of a `with`, and how it is put back."""
+"""Changing a model for the length of a `with`, and putting it back, also across threads."""
 
 import sys
 import threading
@@ -11,87 +11,98 @@ import torch
 from torch import nn
 from torch.autograd import Function
 
+ATTENTION = "_attn_implementation_internal"
+"""The attribute of a configuration that says which attention implementation is used."""
+EXPERTS = "_experts_implementation_internal"
+"""The attribute of a configuration that says how a mixture of experts is run."""
+
 _LOCK = threading.Lock()
-_ON_LOAN: dict[tuple[int, str], "_Entry"] = {}
+_PATCHES: dict[tuple[int, str], "_Patch"] = {}
 
 
-class _Entry:
-    """An attribute as it was found, and how many borrowers have changed it."""
+class _Patch:
+    """The original value of a patched attribute, and how many users the patch has."""
 
-    def __init__(self, owner: object, found: object) -> None:
-        self.owner = owner  # kept alive, so that its id stays its own
-        self.found = found
-        self.borrowers = 0
+    def __init__(self, owner: object, original: object) -> None:
+        self.owner = owner  # kept alive, so that its id is not reused
+        self.original = original
+        self.users = 0
 
 
 @contextmanager
 def patched(owners: Iterable[object], attribute: str, value: object) -> Iterator[None]:
     """Set an attribute of some objects for the length of a `with`.
 
-    Two threads may borrow the same model: the last one to leave puts back what the first found.
-    What is already as wanted, and on loan to nobody, is left alone.
+    Several threads may patch the same model: the last one to leave restores the original value. An
+    attribute that already has the value, and that nobody patched, is left alone.
     """
-    taken = []
+    entered = []
     with _LOCK:
         for owner in owners:
-            place = (id(owner), attribute)
-            if place not in _ON_LOAN:
-                before = getattr(owner, attribute)
-                if before == value:
+            key = (id(owner), attribute)
+            if key not in _PATCHES:
+                original = getattr(owner, attribute)
+                if original == value:
                     continue
-                _ON_LOAN[place] = _Entry(owner, before)
+                _PATCHES[key] = _Patch(owner, original)
                 setattr(owner, attribute, value)
-            _ON_LOAN[place].borrowers += 1
-            taken.append(place)
+            _PATCHES[key].users += 1
+            entered.append(key)
     try:
         yield
     finally:
         with _LOCK:
-            for place in taken:
-                entry = _ON_LOAN[place]
-                entry.borrowers -= 1
-                if not entry.borrowers:
-                    setattr(entry.owner, attribute, entry.found)
-                    del _ON_LOAN[place]
+            for key in entered:
+                patch = _PATCHES[key]
+                patch.users -= 1
+                if not patch.users:
+                    setattr(patch.owner, attribute, patch.original)
+                    del _PATCHES[key]
 
 
 def unpatched_value(owner: object, attribute: str) -> Any:
-    """An attribute as it was before anyone borrowed its owner."""
+    """Return the attribute's value before it was patched."""
     with _LOCK:
-        entry = _ON_LOAN.get((id(owner), attribute))
-        return getattr(owner, attribute) if entry is None else entry.found
+        patch = _PATCHES.get((id(owner), attribute))
+        return getattr(owner, attribute) if patch is None else patch.original
 
 
-def configs(modules: Iterable[nn.Module]) -> list[Any]:
-    """Every configuration that one of the modules reads its attention implementation from."""
+def attention_configs(modules: Iterable[nn.Module]) -> list[Any]:
+    """Return the configurations that the modules read their attention implementation from."""
     seen: dict[int, Any] = {}
-    waiting = [module.config for module in modules if hasattr(module, "config")]
-    while waiting:
-        config = waiting.pop()
-        if id(config) not in seen and hasattr(config, "_attn_implementation_internal"):
+    queue = [module.config for module in modules if hasattr(module, "config")]
+    while queue:
+        config = queue.pop()
+        if id(config) not in seen and hasattr(config, ATTENTION):
             seen[id(config)] = config
-            parts = (getattr(config, name, None) for name in getattr(config, "sub_configs", ()))
-            waiting += [part for part in parts if part is not None]
+            nested = (getattr(config, name, None) for name in getattr(config, "sub_configs", ()))
+            queue += [inner for inner in nested if inner is not None]
     return list(seen.values())
-
-
-@contextmanager
-def eval_mode(modules: Sequence[nn.Module]) -> Iterator[None]:
-    """A model's modules in evaluation mode, no gradients, and the random numbers untouched."""
-    still = patched(modules, "training", value=False)
-    with _random_untouched(modules[0]), torch.no_grad(), still:
-        yield
 
 
 def attention_implementation(
     modules: Iterable[nn.Module], implementation: str
 ) -> AbstractContextManager[None]:
-    """The modules with another attention implementation, for the length of a `with`."""
-    return patched(configs(modules), "_attn_implementation_internal", implementation)
+    """Switch the modules to an attention implementation for the length of a `with`."""
+    return patched(attention_configs(modules), ATTENTION, implementation)
+
+
+def eager_experts(model: nn.Module) -> AbstractContextManager[None]:
+    """Run experts one by one, as the model's file writes them, for the length of a `with`."""
+    configs = [config for config in attention_configs(model.modules()) if hasattr(config, EXPERTS)]
+    return patched(configs, EXPERTS, "eager")
 
 
 @contextmanager
-def _random_untouched(model: nn.Module) -> Iterator[None]:
+def eval_mode(modules: Sequence[nn.Module]) -> Iterator[None]:
+    """Put modules in evaluation mode, without gradients; keep the state of random generators."""
+    evaluating = patched(modules, "training", value=False)
+    with _preserved_rng(modules[0]), torch.no_grad(), evaluating:
+        yield
+
+
+@contextmanager
+def _preserved_rng(model: nn.Module) -> Iterator[None]:
     parameters = model.parameters() if torch.cuda.is_available() else ()
     devices = {p.device for p in parameters if p.device.type == "cuda"}
     with torch.random.fork_rng(devices=list(devices)):
@@ -99,56 +110,68 @@ def _random_untouched(model: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def unmoved(modules: Iterable[nn.Module]) -> Iterator[None]:
-    """Modules that stay as they are, for the length of a `with`.
+def frozen_modules(modules: Iterable[nn.Module]) -> Iterator[None]:
+    """Make `module.to(...)` do nothing for the length of a `with`.
 
-    Some models cast a module within their pass. The first pass has done so; a second cast would put
-    dual numbers into the model's own weights.
+    Some models cast a module during their forward pass. The first pass has done so already; under
+    `torch.func`, a second cast would put dual numbers into the model's own weights.
     """
-    held = list(modules)
-    for module in held:
+    frozen = list(modules)
+    for module in frozen:
         module.__dict__["to"] = lambda *_, module=module, **__: module
     try:
         yield
     finally:
-        for module in held:
-            module.__dict__.pop("to", None)  # another thread may have been here
+        for module in frozen:
+            module.__dict__.pop("to", None)  # another thread may have removed it
 
 
 @contextmanager
-def differentiated_as_written(modules: Iterable[nn.Module]) -> Iterator[None]:
-    """Functions with a backward of their own, run as their forward is written.
+def autograd_functions_inlined(modules: Iterable[nn.Module]) -> Iterator[None]:
+    """Run custom autograd functions as plain calls of their forward, for the length of a `with`.
 
-    Such a backward is of no use in forward mode; what the forward is made of has derivatives.
+    Their backward is of no use in forward mode; the operations of their forward have derivatives.
     """
     files = {type(module).__module__ for module in modules} & sys.modules.keys()
     functions = {
-        one
+        value
         for file in files
-        for one in vars(sys.modules[file]).values()
-        if isinstance(one, type) and issubclass(one, Function) and one is not Function
+        for value in vars(sys.modules[file]).values()
+        if isinstance(value, type) and issubclass(value, Function) and value is not Function
     }
-    alone = [one for one in functions if one.setup_context is Function.setup_context]
-    for one in alone:
-        one.apply = partial(one.forward, _Context())  # type: ignore[method-assign]
+    inlined = [f for f in functions if f.setup_context is Function.setup_context]
+    for function in inlined:
+        function.apply = partial(function.forward, _Context())  # type: ignore[method-assign]
     try:
         yield
     finally:
-        for one in alone:
-            if "apply" in vars(one):
-                del one.apply
+        for function in inlined:
+            if "apply" in vars(function):
+                del function.apply
 
 
 class _Context:
-    """What a function keeps for a backward that is not taken."""
+    """The context of an autograd function whose backward is never called."""
 
     def save_for_backward(self, *_: object) -> None:
-        """Keep nothing."""
+        """Save nothing."""
+
+
+@contextmanager
+def ready_for_jvp(model: nn.Module) -> Iterator[None]:
+    """Let a model run on dual numbers: eager attention, experts one by one, no casts of modules."""
+    modules = list(model.modules())
+    with (
+        eval_mode(modules),
+        attention_implementation(modules, "eager"),
+        eager_experts(model),
+        frozen_modules(modules),
+        autograd_functions_inlined(modules),
+    ):
+        yield
 
 
 def implementation_name(model: nn.Module) -> str:
-    """The attention implementation the model is set to, or several where its parts differ."""
-    names = [
-        unpatched_value(config, "_attn_implementation_internal") for config in configs([model])
-    ]
+    """Return the model's attention implementation, or several where its parts differ."""
+    names = [unpatched_value(config, ATTENTION) for config in attention_configs([model])]
     return ", ".join(dict.fromkeys(str(name) for name in names)) or "unknown"

@@ -1,4 +1,4 @@
-"""The output projection W_O of an attention, as a matrix cut into heads."""
+"""The output projection W_O of an attention, as a matrix split into heads."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Projection:
     probed: bool
     """Whether the matrix was found by sending unit vectors through the module."""
     rounds: str | None
-    """The type that the module rounds what it is given to, where that makes it not quite linear."""
+    """The type that the module rounds its input to, which makes it not quite linear; else None."""
 
 
 def is_linear(module: nn.Module) -> bool:
@@ -31,19 +31,19 @@ def is_linear(module: nn.Module) -> bool:
     )
 
 
-def projection(module: nn.Module, name: str, sample: Tensor, heads: int) -> Projection:
-    """The matrix behind a linear module, whatever it is made of.
+def projection_of(module: nn.Module, name: str, sample: Tensor, heads: int) -> Projection:
+    """Return the matrix and bias of a linear module, split into heads.
 
-    Plain modules keep it in their weights. Any other (quantized, adapted, offloaded to another
-    device) is asked: what it does to the unit vectors is the matrix, what it does to zero the bias.
+    Plain modules have both in their weights. Any other module (quantized, adapted, offloaded to
+    another device) is probed: its output for the unit vectors is the matrix, for zero the bias.
     """
     matrix, bias, probed = _matrix(module, name, sample)
-    cut = matrix.reshape(heads, -1, matrix.shape[-1])  # head dim model
-    return Projection(name, cut, bias, probed, _rounds(module) if probed else None)
+    by_head = matrix.reshape(heads, -1, matrix.shape[-1])  # head dim model
+    return Projection(name, by_head, bias, probed, _rounding_type(module) if probed else None)
 
 
 def bias_of(module: nn.Module, sample: Tensor) -> Tensor | None:
-    """The bias of a linear module: kept beside its weights, or what it does to zero."""
+    """Return the bias of a linear module: the one beside its weights, or its output for zero."""
     if _is_plain(module, sample):
         return _detached(module.bias)  # type: ignore[arg-type]
     zero: Tensor = module.forward(sample.new_zeros(1, 1, sample.shape[-1]))
@@ -51,13 +51,14 @@ def bias_of(module: nn.Module, sample: Tensor) -> Tensor | None:
 
 
 def _is_plain(module: nn.Module, sample: Tensor) -> bool:
-    """Whether the module keeps its matrix as one, where it is used."""
+    """Whether the module has its matrix as a tensor, on the device where it is used."""
     weight = getattr(module, "weight", None)
     here = isinstance(weight, Tensor) and weight.device == sample.device
     return here and type(module) in (nn.Linear, Conv1D)
 
 
 def _matrix(module: nn.Module, name: str, sample: Tensor) -> tuple[Tensor, Tensor | None, bool]:
+    """Return the matrix, the bias, and whether they were found by probing."""
     if _is_plain(module, sample):
         weight: Tensor = module.weight.detach()  # type: ignore[operator]
         matrix = weight.T if type(module) is nn.Linear else weight
@@ -70,7 +71,7 @@ def _matrix(module: nn.Module, name: str, sample: Tensor) -> tuple[Tensor, Tenso
         raise UnsupportedModel(
             f"The output projection {name} is a {type(module).__name__}, and sending unit vectors "
             f"through it failed ({error}).",
-            "normviz needs its matrix to know how long the moved vectors are.",
+            "normviz needs its matrix to compute the norms of the transformed vectors.",
             "Load the model without quantization, or dequantize this module.",
         ) from error
     return (images - zero)[0], zero[0, 0], True
@@ -80,8 +81,11 @@ def _detached(bias: Tensor | None) -> Tensor | None:
     return None if bias is None else bias.detach()
 
 
-def _rounds(module: nn.Module) -> str | None:
-    """Eight bits round their input to eight bits; four bits, packed for some CPUs, to bfloat16."""
+def _rounding_type(module: nn.Module) -> str | None:
+    """Return the type a quantized module rounds its input to, or None.
+
+    Modules in eight bits round to int8; modules in four bits, packed for some CPUs, to bfloat16.
+    """
     weight = getattr(module, "weight", None)
     weight = weight() if callable(weight) else weight  # torch's own quantized modules unpack it
     if getattr(weight, "dtype", None) in (torch.int8, torch.qint8):

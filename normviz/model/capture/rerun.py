@@ -1,7 +1,7 @@
 """Running a recorded pass again, or one layer of it, on other vectors.
 
-Everything is the model's own code; hooks put other vectors in the place of those recorded, and
-stop as soon as what is wanted has been seen. Under `torch.func` the vectors may be dual numbers.
+Everything is the model's own code; hooks put other vectors in place of the recorded ones, and stop
+the pass once everything needed has been seen. Under `torch.func` the vectors may be dual numbers.
 """
 
 import inspect
@@ -13,144 +13,145 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from normviz.model.capture.recording import LayerCall, RecordedPass, hook, vectors_of
+from normviz.model.capture.early_stop import StopForward
+from normviz.model.capture.hooks import hook
+from normviz.model.capture.layers import hidden_states_in
+from normviz.model.capture.recording import LayerCall, RecordedPass
 
-Change = Callable[[int, Tensor], Tensor]
-"""What to put in the place of a tensor at a layer's attention of that number."""
-
-
-class _Enough(Exception):
-    """What was wanted has been seen."""
+Edit = Callable[[int, Tensor], Tensor]
+"""Returns what replaces a tensor at the attention of that number in a layer."""
 
 
 @dataclass(frozen=True)
 class HookPoint:
-    """Where other vectors are put: where a layer is entered or left, or before a norm."""
+    """Where other vectors are put in: the input or output of a layer, or the input of a norm."""
 
-    kind: Literal["enters", "leaves", "norm"]
+    kind: Literal["input", "output", "norm"]
     number: int
     """The number of the layer's call; for a norm, of the first layer after it."""
 
 
 @dataclass
 class RerunTrace:
-    """What passed by, up to where the pass was stopped."""
+    """The vectors of a pass, up to where it was stopped."""
 
     contexts: list[list[Tensor]] = field(default_factory=list)
-    """For each layer, what its output projections were given."""
-    left: list[Tensor] = field(default_factory=list)
-    """For each layer, the vectors that left it."""
-    entered: Tensor | None = None
-    """What entered the last layer that was reached."""
-    read: Tensor | None = None
-    """What that layer was given to read from the other side."""
+    """For each layer, the inputs of its output projections: the joined heads."""
+    outputs: list[Tensor] = field(default_factory=list)
+    """The output of each layer."""
+    input: Tensor | None = None
+    """The input of the last layer that was reached."""
+    cross_input: Tensor | None = None
+    """The other sequence that this layer reads, if it does."""
 
 
-class _Pass:
+class _Rerun:
     """The hooks of a pass that is run again."""
 
     def __init__(
-        self, recorded: RecordedPass, place: HookPoint, vectors: Tensor, until: int | None
+        self, recorded: RecordedPass, point: HookPoint, vectors: Tensor, until: int | None
     ) -> None:
         self.calls = recorded.calls
-        self.place = place
+        self.point = point
         self.vectors = vectors
         self.until = until
-        self.seen = RerunTrace()
+        self.trace = RerunTrace()
 
     @property
     def number(self) -> int:
-        return len(self.seen.contexts) - 1
+        """The number of the layer call that is running."""
+        return len(self.trace.contexts) - 1
 
-    def enter(self, layer: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        self.seen.contexts.append([])
+    def before_layer(self, layer: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self.trace.contexts.append([])
         call = self.calls[self.number]
-        given = call.given.signature.bind_partial(layer, *args, **kwargs)
-        if self.place == HookPoint("enters", self.number):
-            given.arguments[call.hidden] = self.vectors
-        self.seen.entered = given.arguments[call.hidden]
-        self.seen.read = None if call.elsewhere is None else given.arguments[call.elsewhere]
+        bound = call.bound.signature.bind_partial(layer, *args, **kwargs)
+        if self.point == HookPoint("input", self.number):
+            bound.arguments[call.input_name] = self.vectors
+        self.trace.input = bound.arguments[call.input_name]
+        cross = call.cross_input_name
+        self.trace.cross_input = None if cross is None else bound.arguments[cross]
         if self.number == self.until:
-            raise _Enough
-        return given.args[1:], given.kwargs
+            raise StopForward
+        return bound.args[1:], bound.kwargs
 
-    def leave(self, _layer: nn.Module, _args: Any, _kwargs: Any, output: Any) -> Any:
-        if self.place == HookPoint("leaves", self.number):
+    def after_layer(self, _layer: nn.Module, _args: Any, _kwargs: Any, output: Any) -> Any:
+        if self.point == HookPoint("output", self.number):
             output = (self.vectors, *output[1:]) if isinstance(output, tuple) else self.vectors
-        self.seen.left.append(vectors_of(output))
+        self.trace.outputs.append(hidden_states_in(output))
         if self.number == len(self.calls) - 1:
-            raise _Enough  # what a model does with its last layer's output is its own affair
+            raise StopForward  # the head of the model is not needed
         return output
 
-    def project(self, _projection: nn.Module, args: tuple[Any, ...]) -> None:
-        self.seen.contexts[-1].append(args[0])
+    def before_projection(self, _projection: nn.Module, args: tuple[Any, ...]) -> None:
+        self.trace.contexts[-1].append(args[0])
 
-    def norm(self, _norm: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def before_norm(self, _norm: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return (self.vectors, *args[1:])
 
 
 def rerun_model(
-    recorded: RecordedPass, place: HookPoint, vectors: Tensor, *, until: int | None = None
+    recorded: RecordedPass, point: HookPoint, vectors: Tensor, *, until: int | None = None
 ) -> RerunTrace:
-    """What passes by when other vectors are put in some place.
+    """Run the model with other vectors at one point, and return the vectors that follow from it.
 
-    The pass ends after the last layer, or with `until` where the layer of that number is entered.
+    The pass ends after the last layer, or with `until` before the layer call of that number.
     """
-    again = _Pass(recorded, place, vectors, until)
-    with ExitStack() as stack, suppress(_Enough):
+    rerun = _Rerun(recorded, point, vectors, until)
+    projections = {a.projection: None for call in recorded.calls for a in call.attentions}
+    with ExitStack() as stack, suppress(StopForward):
         for layer in {call.layer: None for call in recorded.calls}:
-            hook(stack, layer.register_forward_pre_hook, again.enter, with_kwargs=True)
-            hook(stack, layer.register_forward_hook, again.leave, with_kwargs=True)
-        for module in {one.projection: None for call in recorded.calls for one in call.attended}:
-            hook(stack, module.register_forward_pre_hook, again.project)
-        if place.kind == "norm":
-            norm = recorded.norms[recorded.calls[place.number].side].module
-            hook(stack, norm.register_forward_pre_hook, again.norm)
+            hook(stack, layer.register_forward_pre_hook, rerun.before_layer, with_kwargs=True)
+            hook(stack, layer.register_forward_hook, rerun.after_layer, with_kwargs=True)
+        for projection in projections:
+            hook(stack, projection.register_forward_pre_hook, rerun.before_projection)
+        if point.kind == "norm":
+            norm = recorded.norms[recorded.calls[point.number].sequence].module
+            hook(stack, norm.register_forward_pre_hook, rerun.before_norm)
         recorded.model(**recorded.inputs)
-    return again.seen
+    return rerun.trace
 
 
 def rerun_layer(
     call: LayerCall,
-    entered: Tensor,
-    read: Tensor | None = None,
+    vectors: Tensor,
+    cross_vectors: Tensor | None = None,
     *,
-    into: Change | None = None,
-    out_of: Change | None = None,
+    edit_context: Edit | None = None,
+    edit_output: Edit | None = None,
     until: int | None = None,
 ) -> tuple[list[Tensor], Tensor | None]:
-    """What one layer's output projections are given and what leaves it, for other vectors.
+    """Run one layer on other vectors; return its output projections' inputs and its output.
 
-    `into` and `out_of` change what a projection is given and gives; with `until` the layer is left
-    where the projection of that number is reached, and nothing leaves it.
+    `edit_context` and `edit_output` replace the input and the output of a projection; with `until`
+    the layer is stopped before the projection of that number, and its output is None.
     """
     contexts: list[Tensor] = []
-    numbers = {one.projection: number for number, one in enumerate(call.attended)}
+    numbers = {a.projection: number for number, a in enumerate(call.attentions)}
 
-    def before(projection: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def before_projection(projection: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
         number = numbers[projection]
-        contexts.append(args[0] if into is None else into(number, args[0]))
+        contexts.append(args[0] if edit_context is None else edit_context(number, args[0]))
         if number == until:
-            raise _Enough
+            raise StopForward
         return (contexts[-1], *args[1:])
 
-    def after(projection: nn.Module, _args: Any, output: Tensor) -> Tensor:
-        return output if out_of is None else out_of(numbers[projection], output)
+    def after_projection(projection: nn.Module, _args: Any, output: Tensor) -> Tensor:
+        return output if edit_output is None else edit_output(numbers[projection], output)
 
-    left = None
-    with ExitStack() as stack, suppress(_Enough):
+    output = None
+    with ExitStack() as stack, suppress(StopForward):
         for projection in numbers:
-            hook(stack, projection.register_forward_pre_hook, before)
-            hook(stack, projection.register_forward_hook, after)
-        given = _given(call, entered, read)
-        left = vectors_of(call.layer(*given.args[1:], **given.kwargs))
-    return contexts, left
+            hook(stack, projection.register_forward_pre_hook, before_projection)
+            hook(stack, projection.register_forward_hook, after_projection)
+        bound = _bind(call, vectors, cross_vectors)
+        output = hidden_states_in(call.layer(*bound.args[1:], **bound.kwargs))
+    return contexts, output
 
 
-def _given(call: LayerCall, entered: Tensor, read: Tensor | None) -> inspect.BoundArguments:
-    """What a layer was given, but for its vectors."""
-    changes: dict[str, Tensor] = {call.hidden: entered}
-    if call.elsewhere is not None and read is not None:
-        changes[call.elsewhere] = read
-    arguments = OrderedDict({**call.given.arguments, **changes})
-    return inspect.BoundArguments(call.given.signature, arguments)
+def _bind(call: LayerCall, vectors: Tensor, cross_vectors: Tensor | None) -> inspect.BoundArguments:
+    """Return the arguments of a recorded call with other vectors."""
+    arguments = OrderedDict({**call.bound.arguments, call.input_name: vectors})
+    if call.cross_input_name is not None and cross_vectors is not None:
+        arguments[call.cross_input_name] = cross_vectors
+    return inspect.BoundArguments(call.bound.signature, arguments)

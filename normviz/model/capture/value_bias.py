@@ -1,96 +1,84 @@
-"""What of the value vectors is bias: each is followed from the linear module that made it.
+"""The part of the value vectors that is bias, tracked from the linear module that made them.
 
-A view lies in its module's output, so the bias written in the same places, looked at in the same
-way, is the bias of the view: fused projections, splits and grouped heads need no rules of their
-own. Where numbers are copied on the way, their biases are copied alike.
+A view lies in the storage of its module's output. The bias is written in the same places of a
+second storage, and the same view of that is the bias of the view: fused projections, splits and
+grouped heads need no rules of their own. Where numbers are copied, their biases are copied too.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from normviz.model.capture.projection import bias_of
-from normviz.model.capture.tracking import SAME_NUMBERS, storage
-from normviz.model.decompose import unwrap
+from normviz.model.capture.tracking import SAME_NUMBERS, TorchFunctionObserver, storage_id
 
 COPYING = SAME_NUMBERS | {"__getitem__", "expand", "broadcast_to", "repeat_interleave"}
-"""Functions whose result holds nothing but numbers that they were given."""
+"""Functions whose result holds only numbers of their input."""
 
 WRITING = {"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"}
-"""Functions that change what they are given, besides those whose names end in an underscore."""
+"""Functions that change their input, besides those whose names end in an underscore."""
 
 
-class ValueBiasTracker(TorchFunctionMode):
-    """Knows the biases inside what linear modules have put out since the last attention."""
+class ValueBiasTracker(TorchFunctionObserver):
+    """Knows the biases in the outputs of all linear modules since the last attention."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.known: dict[int, tuple[Tensor, Tensor]] = {}
+        self.biases: dict[int, tuple[Tensor, Tensor]] = {}
         """By storage: a tensor of it, kept so that it is not reused, and the biases in it."""
 
-    def put_out(self, module: nn.Module, given: Tensor, output: Tensor) -> None:
-        """Write down where a linear module's bias lies in its output."""
-        with torch._C.DisableTorchFunction():  # noqa: SLF001 - our own work is not followed
-            self._note(output, bias_of(module, given))
+    def add_output(self, module: nn.Module, sample: Tensor, output: Tensor) -> None:
+        """Register where the bias of a linear module lies in its output."""
+        with torch._C.DisableTorchFunction():  # noqa: SLF001 - our own work is not observed
+            self._add(output, bias_of(module, sample))
 
-    def _note(self, tensor: Tensor, bias: Tensor | None) -> None:
-        """Write a bias in the places of a tensor; nothing, where there is none."""
-        places = tensor.untyped_storage().nbytes() // tensor.element_size()
-        written = tensor.new_zeros(places)
+    def _add(self, tensor: Tensor, bias: Tensor | None) -> None:
+        """Register a tensor with its bias; zero, where there is none."""
+        length = tensor.untyped_storage().nbytes() // tensor.element_size()
+        biases = tensor.new_zeros(length)
         if bias is not None:
-            _like(tensor, written).copy_(bias)
-        self.known[storage(tensor)] = (tensor, written)
+            _view_like(tensor, biases).copy_(bias)
+        self.biases[storage_id(tensor)] = (tensor, biases)
 
     def bias_in(self, tensor: Tensor) -> Tensor | None:
-        """What of a tensor is bias; None where it was not made by a linear module alone."""
-        place = _place(tensor)
-        found = None if place is None else self.known.get(place)
-        return None if found is None else _like(tensor, found[1])
+        """Return the bias part of a tensor; None unless its numbers come from a linear module."""
+        try:
+            known = self.biases.get(storage_id(tensor))
+        except NotImplementedError:  # under vmap a tensor has no storage
+            return None
+        return None if known is None else _view_like(tensor, known[1])
 
-    def forget(self) -> None:
-        """Begin anew, after an attention."""
-        self.known.clear()
+    def clear(self) -> None:
+        """Forget all outputs, after an attention."""
+        self.biases.clear()
 
-    def __torch_function__(
+    def observe(
         self,
         func: Callable[..., Any],
-        types: Iterable[type],
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        """Run the function; copy biases where it copied numbers, drop them where it wrote over."""
-        returned = func(*args, **(kwargs or {}))
-        name = getattr(func, "__name__", "")
-        result = unwrap(returned) if isinstance(returned, Tensor) else None
-        given = unwrap(args[0]) if args and isinstance(args[0], Tensor) else None
-        bias = None if given is None else self.bias_in(given)
-        if given is None or bias is None:
-            return returned
-        if name in COPYING and result is not None and storage(result) != storage(given):
+        args: tuple[Any, ...],
+        options: Mapping[str, Any],
+        result: Tensor | None,
+    ) -> None:
+        """Copy biases where the function copied numbers; drop them where it wrote over them."""
+        name, tensor = getattr(func, "__name__", ""), args[0]
+        bias = self.bias_in(tensor)
+        if bias is None:
+            return
+        if name in COPYING and result is not None and storage_id(result) != storage_id(tensor):
             with torch._C.DisableTorchFunction():  # noqa: SLF001
-                self._note(result, func(bias, *args[1:], **(kwargs or {})))
+                self._add(result, func(bias, *args[1:], **options))
         elif _writes(name):
-            del self.known[storage(given)]
-        return returned
+            del self.biases[storage_id(tensor)]
 
 
 def _writes(name: str) -> bool:
-    """Whether a function changes the tensor that it is given; a dropout does not, here."""
-    spelled = name.endswith("_") and not name.endswith("__")
-    return (spelled or name in WRITING) and name not in COPYING
+    """Whether a function changes its input; `dropout_` does not, in evaluation mode."""
+    in_place = name.endswith("_") and not name.endswith("__")
+    return (in_place or name in WRITING) and name not in COPYING
 
 
-def _place(tensor: Tensor) -> int | None:
-    """What identifies a tensor's storage; None under a vmap, where there is none."""
-    try:
-        return storage(tensor)
-    except NotImplementedError:
-        return None
-
-
-def _like(tensor: Tensor, written: Tensor) -> Tensor:
-    """The numbers that lie where the tensor's would."""
-    return written.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+def _view_like(tensor: Tensor, storage: Tensor) -> Tensor:
+    """Return the view of a flat storage that the tensor is of its own storage."""
+    return storage.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())

@@ -1,6 +1,12 @@
-"""Arithmetic on vectors that remember which token each part came from."""
+"""Decompose tensors into parts by source token, while a model's own code runs.
 
-from normviz.model.decompose.replay import BiasPart, Replay, Sources
+In: hidden states marked with `track`, which go through the model's layers in place of plain
+tensors (`tensor`); the `rules` write on the `tape` how the parts of each result follow from those
+of its inputs. Out: for any record on the tape and any `SourceRange`, a `Replay` computes the
+vectors that come from those tokens, and `BiasPart` the rest, which comes from no token.
+"""
+
+from normviz.model.decompose.replay import BiasPart, Replay, SourceRange
 from normviz.model.decompose.rules import elementwise, linear, norms, shapes  # noqa: F401 - fills the table
 from normviz.model.decompose.tape import Record
 from normviz.model.decompose.tensor import (
@@ -18,7 +24,7 @@ __all__ = [
     "NoRule",
     "Record",
     "Replay",
-    "Sources",
+    "SourceRange",
     "error_location",
     "track",
     "unwrap",

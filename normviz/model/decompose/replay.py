@@ -1,14 +1,14 @@
-"""Asking the tape: which part of a tensor came from which source."""
+"""Replaying the tape: the part of a tensor that came from each source."""
 
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from normviz.model.decompose import integrated_gradients as activations
+from normviz.model.decompose.integrated_gradients import elementwise_bias_part, elementwise_parts
 from normviz.model.decompose.tape import (
     AttentionRecord,
-    Biases,
+    BiasHandling,
     ElementwiseRecord,
     LinearRecord,
     Record,
@@ -19,151 +19,155 @@ from normviz.model.decompose.tape import (
 from normviz.model.decompose.vectors import LowRankParts, PerHeadParts
 from normviz.model.types import at_least_single
 
-Vectors = LowRankParts | PerHeadParts | Tensor
-"""Parts by source: few vectors mixed, heads apart, or a tensor with the sources in front."""
+Parts = LowRankParts | PerHeadParts | Tensor
+"""Vectors by source: low-rank, head by head, or a dense tensor with the sources in front."""
 
 
 @dataclass(frozen=True)
-class Sources:
-    """Some of the tokens of one side, in a row."""
+class SourceRange:
+    """A range of consecutive tokens of one sequence."""
 
-    side: SourceSequence
+    sequence: SourceSequence
     start: int
     stop: int
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of tokens."""
         return self.stop - self.start
 
 
 @dataclass(eq=False)
 class BiasPart:
-    """The part of each tensor that comes from no token; the same for all sources."""
+    """The bias part of each tensor: what comes from no token."""
 
-    biases: Biases = "source"
-    known: dict[Record, Tensor | None] = field(default_factory=dict)
+    bias_handling: BiasHandling = "source"
+    cache: dict[Record, Tensor | None] = field(default_factory=dict)
 
     def of(self, record: Record) -> Tensor | None:
-        """The source-less part, in the tensor's own shape; None where there is none."""
-        if record not in self.known:
-            self.known[record] = self._computed(record)
-        return self.known[record]
+        """Return the bias part of a record's tensor, in its shape; None where there is none."""
+        if record not in self.cache:
+            self.cache[record] = self._compute(record)
+        return self.cache[record]
 
-    def _computed(self, record: Record) -> Tensor | None:
-        given = [self.of(source) for source in record.inputs]
+    def _compute(self, record: Record) -> Tensor | None:
+        parts = [self.of(source) for source in record.inputs]
         if isinstance(record, ElementwiseRecord):
-            return activations.bias_share(record, self.biases, given)
+            return elementwise_bias_part(record, self.bias_handling, parts)
         if not isinstance(record, LinearRecord):
             return None
         constant = record.constant
-        found = None if constant is None else at_least_single(constant).expand_as(record.total)
-        if any(part is not None for part in given):
-            whole = [_like(part, r)[None] for part, r in zip(given, record.of, strict=True)]
-            image = record.apply(*whole)[0]
-            found = image if found is None else found + image
-        return found
+        bias = None if constant is None else at_least_single(constant).expand_as(record.total)
+        if any(part is not None for part in parts):
+            pairs = zip(parts, record.operands, strict=True)
+            image = record.apply(*(_or_zeros(part, operand)[None] for part, operand in pairs))[0]
+            bias = image if bias is None else bias + image
+        return bias
+
+
+def _or_zeros(part: Tensor | None, record: Record) -> Tensor:
+    return torch.zeros_like(at_least_single(record.total)) if part is None else part
 
 
 @dataclass(eq=False)
 class Replay:
-    """The parts that came from some sources, worked out once for each record used again."""
+    """The parts that come from some sources; those of records used again are computed once."""
 
-    sources: Sources
-    free: BiasPart
-    kept: set[Record] = field(default_factory=set)
-    """What will be asked for again, besides what the tape itself uses twice."""
-    known: dict[Record, Vectors | None] = field(default_factory=dict)
+    sources: SourceRange
+    bias_part: BiasPart
+    keep: set[Record] = field(default_factory=set)
+    """Records that will be asked for again, besides those that the tape itself uses twice."""
+    cache: dict[Record, Parts | None] = field(default_factory=dict)
     lengths: dict[tuple[int, int], Tensor] = field(default_factory=dict)
-    """Lengths worked out already, by the few vectors and weights that they are the lengths of."""
+    """Cache of norms, by the ids of the low-rank weights and vectors they were computed from."""
 
-    def parts(self, record: Record) -> Vectors | None:
-        """What the sources gave; None where that is nothing."""
-        if record in self.known:
-            return self.known[record]
-        found = self._computed(record)
-        if record.uses > 1 or record in self.kept:
-            self.known[record] = found
-        return found
+    def parts(self, record: Record) -> Parts | None:
+        """Return what comes from the sources; None where that is nothing."""
+        if record in self.cache:
+            return self.cache[record]
+        parts = self._compute(record)
+        if record.uses > 1 or record in self.keep:
+            self.cache[record] = parts
+        return parts
 
     def dense(self, record: Record) -> Tensor | None:
-        """The same as a tensor with the sources in front."""
-        return self._dense(self.parts(record), record)
+        """Return the same as a tensor with the sources in front."""
+        return _to_dense(self.parts(record), record)
 
-    def _dense(self, found: Vectors | None, record: Record) -> Tensor | None:
-        if found is None or isinstance(found, Tensor):
-            return found
-        return found.dense(record.total.shape)
-
-    def _computed(self, record: Record) -> Vectors | None:
+    def _compute(self, record: Record) -> Parts | None:
         if isinstance(record, SourceRecord):
-            return self._own(record)
+            return self._source_parts(record)
         if isinstance(record, AttentionRecord):
-            return self._attended(record)
+            return self._attention_parts(record)
         if isinstance(record, ElementwiseRecord):
-            given = [self.dense(leaf) for leaf in record.leaves]
-            return activations.applied(record, self.free, given)
+            parts = [self.dense(leaf) for leaf in record.leaves]
+            bias_parts = [self.bias_part.of(leaf) for leaf in record.leaves]
+            return elementwise_parts(record, self.bias_part.bias_handling, parts, bias_parts)
         if isinstance(record, LinearRecord):
-            return self._step(record)
+            return self._linear_parts(record)
         message = f"no such record: {type(record).__name__}"
         raise TypeError(message)
 
-    def _own(self, record: SourceRecord) -> Vectors | None:
-        if record.side != self.sources.side:
+    def _source_parts(self, record: SourceRecord) -> Parts | None:
+        if record.sequence != self.sources.sequence:
             return None
         start, stop = self.sources.start, self.sources.stop
         total = at_least_single(record.total)
         if record.flat and len(record.tokens) >= stop and in_order(record.tokens):
-            vectors = total.reshape(record.places, -1)[start:stop]
-            nothing = total.new_zeros(0, record.places, len(vectors))
-            return LowRankParts(nothing, vectors[None][:0], vectors, start)
-        places = torch.arange(start, stop, device=total.device)
-        mine = (record.tokens[:, None] == places).to(total.dtype)  # place source
+            vectors = total.reshape(record.token_count, -1)[start:stop]
+            no_weight = total.new_zeros(0, record.token_count, len(vectors))
+            return LowRankParts(no_weight, vectors[None][:0], vectors, start)
+        sources = torch.arange(start, stop, device=total.device)
+        belongs = (record.tokens[:, None] == sources).to(total.dtype)  # token source
         shape = [1] * total.ndim
         shape[record.axis] = -1
-        return torch.stack([total * column.reshape(shape) for column in mine.T])
+        return torch.stack([total * column.reshape(shape) for column in belongs.T])
 
-    def _attended(self, record: AttentionRecord) -> Vectors | None:
-        if record.value.side != self.sources.side:
+    def _attention_parts(self, record: AttentionRecord) -> Parts | None:
+        if record.value.sequence != self.sources.sequence:
             return None
-        chosen = slice(self.sources.start, self.sources.stop)
-        heads = record.total.shape[:-2]  # heads that share their values, or weights, are spread
-        value = at_least_single(record.value.total)[..., chosen, :].expand(*heads, -1, -1)
-        weight = at_least_single(record.weight)[..., chosen].expand(*heads, -1, -1)
+        keys = slice(self.sources.start, self.sources.stop)
+        heads = record.total.shape[:-2]  # heads that share values or weights are expanded
+        value = at_least_single(record.value.total)[..., keys, :].expand(*heads, -1, -1)
+        weight = at_least_single(record.weight)[..., keys].expand(*heads, -1, -1)
         return PerHeadParts(weight.flatten(0, -3), value.flatten(0, -3), record.total.shape)
 
-    def _step(self, record: LinearRecord) -> Vectors | None:
-        given = [self.parts(source) for source in record.of]
-        if all(one is None for one in given):
+    def _linear_parts(self, record: LinearRecord) -> Parts | None:
+        """Apply a linear map to the parts of its operands, in the smallest form that it allows."""
+        parts = [self.parts(operand) for operand in record.operands]
+        if all(part is None for part in parts):
             return None
-        if len(given) == 1 and isinstance(given[0], PerHeadParts):
-            found = _through(record, given[0])
-            if found is not None:
-                return found
-        whole = [
-            one.dense(source.total.shape) if isinstance(one, PerHeadParts) else one
-            for one, source in zip(given, record.of, strict=True)
+        if len(parts) == 1 and isinstance(parts[0], PerHeadParts):
+            by_head = _map_heads(record, parts[0])
+            if by_head is not None:
+                return by_head
+        operands = record.operands
+        joined = [
+            part.dense(operand.total.shape) if isinstance(part, PerHeadParts) else part
+            for part, operand in zip(parts, operands, strict=True)
         ]
-        if record.mixed is not None and not any(isinstance(one, Tensor) for one in whole):
-            mixed = record.mixed(*whole)
-            if mixed is not None:
-                return mixed
-        tensors = [self._dense(one, r) for one, r in zip(whole, record.of, strict=True)]
-        like = next(one for one in tensors if one is not None)
+        if record.apply_low_rank is not None and not any(isinstance(p, Tensor) for p in joined):
+            low_rank = record.apply_low_rank(*joined)
+            if low_rank is not None:
+                return low_rank
+        tensors = [_to_dense(part, r) for part, r in zip(joined, operands, strict=True)]
+        like = next(tensor for tensor in tensors if tensor is not None)
         filled = [
-            like.new_zeros(len(self.sources), *r.total.shape) if one is None else one
-            for one, r in zip(tensors, record.of, strict=True)
+            like.new_zeros(len(self.sources), *r.total.shape) if tensor is None else tensor
+            for tensor, r in zip(tensors, operands, strict=True)
         ]
         return record.apply(*filled)
 
 
-def _through(record: LinearRecord, heads: PerHeadParts) -> Vectors | None:
-    """What a map makes of heads that are still apart; None where they must be built first."""
+def _to_dense(parts: Parts | None, record: Record) -> Tensor | None:
+    if parts is None or isinstance(parts, Tensor):
+        return parts
+    return parts.dense(record.total.shape)
+
+
+def _map_heads(record: LinearRecord, heads: PerHeadParts) -> Parts | None:
+    """Apply a map to heads that are still separate; None where they must be joined first."""
     if record.move is not None:
-        return heads.moved(record.move)
-    if record.kind == "carry":
+        return heads.append_move(record.move)
+    if record.kind == "identity":
         return heads
-    return None if record.matrix is None else heads.projected(at_least_single(record.matrix))
-
-
-def _like(part: Tensor | None, record: Record) -> Tensor:
-    return torch.zeros_like(at_least_single(record.total)) if part is None else part
+    return None if record.matrix is None else heads.project(at_least_single(record.matrix))

@@ -1,7 +1,7 @@
-"""How a tensor was made: the tape that is written while a model's own code runs.
+"""The tape: records of how each tensor was computed, written while a model's own code runs.
 
-Each record holds the tensor itself (the total) and how its parts follow from the parts of what it
-was made of. Nothing is computed for the parts until somebody asks: see `replay`.
+A record holds the tensor itself (the total) and how its parts follow from the parts of its inputs.
+No part is computed until someone asks for it: see `replay`.
 """
 
 from collections.abc import Callable
@@ -17,101 +17,101 @@ from normviz.model.decompose.vectors import LowRankParts
 SourceSequence = Literal["own", "other"]
 """Whose tokens are the sources: the sequence's own, or those of the sequence it reads."""
 
-Biases = Literal["source", "constant"]
-"""What a bias is to an activation: a source among others, or a constant that is there already."""
+BiasHandling = Literal["source", "constant"]
+"""How activations treat a bias: as a source among others, or as a constant given beforehand."""
 
-NUMBERS = count()
-"""The order in which records are made."""
+RECORD_NUMBERS = count()
+"""Numbers records in the order they are made."""
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class Record:
-    """A tensor on the tape, with the axis along which its tokens lie, counted from the end."""
+    """A tensor on the tape, with the axis of its tokens, counted from the end."""
 
     total: Tensor
     axis: int
     name: str = ""
-    number: int = field(default_factory=lambda: next(NUMBERS))
-    """Its place in the order of making."""
+    number: int = field(default_factory=lambda: next(RECORD_NUMBERS))
+    """Its number in the order of making."""
     uses: int = 0
-    """How many other records were made of it."""
+    """How many other records have it as an input."""
 
     @property
     def inputs(self) -> tuple["Record", ...]:
-        """What it was made of."""
+        """The records it was computed from."""
         return ()
 
     @property
-    def places(self) -> int:
-        """How many tokens lie along its axis."""
+    def token_count(self) -> int:
+        """The length of its token axis."""
         return self.total.shape[self.axis]
 
     @property
     def flat(self) -> bool:
-        """Whether it is, but for axes of one place, a list of vectors: token, then feature."""
+        """Whether it is a list of vectors, token by feature, not counting axes of length one."""
         return self.axis == -2 and self.total.shape[:-2].numel() == 1  # noqa: PLR2004
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class SourceRecord(Record):
-    """Every token's vector belongs to that token alone."""
+    """Vectors that each belong to one token alone."""
 
-    side: SourceSequence
+    sequence: SourceSequence
     tokens: Tensor
-    """Which source stands at each place of the axis."""
+    """The source token at each index of the token axis."""
     terms: tuple["SourceRecord", ...] = ()
-    """What it was added up from, where it is a sum."""
-    followed: bool = False
-    """Whether what is made of it is followed step by step, biases apart, or remains the token's."""
+    """The terms, if it is a sum."""
+    stepwise: bool = False
+    """Whether functions of it are recorded one by one, with biases apart, or stay the token's."""
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class LinearRecord(Record):
     """A map that is linear in the parts of its inputs, once the totals are known."""
 
-    of: tuple[Record, ...]
+    operands: tuple[Record, ...]
     apply: Callable[..., Tensor]
-    """The map, on tensors like the inputs with one axis more in front; zero goes to zero."""
+    """The map, on tensors like the operands with a source axis in front; it maps zero to zero."""
     constant: Tensor | None = None
     """What comes from no token at all, such as a bias."""
-    mixed: Callable[..., LowRankParts | None] | None = None
-    """The same map on mixed vectors, where they stay mixed."""
+    apply_low_rank: Callable[..., LowRankParts | None] | None = None
+    """The same map on low-rank parts, where they stay low-rank."""
     matrix: Tensor | None = None
-    """The map as a matrix, feature by feature, where it is one."""
+    """The map as a matrix over features, where it is one."""
     move: Callable[[Tensor], Tensor] | None = None
-    """The change of shape, where that is all it is."""
-    kind: Literal["map", "diagonal", "carry", "sum"] = "map"
-    """A diagonal map is a scale or a norm; a carry changes nothing but the form."""
+    """The movement of numbers (reshape, transpose, …), where it is nothing else."""
+    kind: Literal["map", "diagonal", "identity", "sum"] = "map"
+    """A diagonal map is a scale or a norm; an identity changes only shape, type or memory."""
 
     @property
     def inputs(self) -> tuple[Record, ...]:
-        """What it was made of."""
-        return self.of
+        """Its operands."""
+        return self.operands
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class AttentionRecord(Record):
-    """Weights times values: what each head gives, from each token to each other."""
+    """Weights times values: what each head passes from each token to each other."""
 
     weight: Tensor
     value: SourceRecord
 
     @property
     def inputs(self) -> tuple[Record, ...]:
-        """The values; weights are read from the total."""
+        """The values; the weights are read from the total."""
         return (self.value,)
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class ElementwiseRecord(Record):
-    """Any function of a few tensors, number by number; its parts are integrated gradients."""
+    """Any elementwise function of a few tensors; its parts are integrated gradients."""
 
     leaves: tuple[Record, ...]
     function: Callable[..., Tensor]
-    square: bool = False
+    is_square: bool = False
     """Whether it is the square of its leaf, which norms take the mean of."""
-    factors: dict[Biases, tuple[list[Tensor], Tensor]] = field(default_factory=dict)
-    """How much each leaf counts, and what is left at the path's origin; filled when first asked."""
+    factors: dict[BiasHandling, tuple[list[Tensor], Tensor]] = field(default_factory=dict)
+    """Cache of the leaves' factors and the value at the path's origin."""
 
     @property
     def inputs(self) -> tuple[Record, ...]:
@@ -120,26 +120,28 @@ class ElementwiseRecord(Record):
 
 
 def register_use(record: Record) -> Record:
-    """The record, entered in the count of what each of its inputs is used for."""
+    """Count a use of each of the record's inputs; return the record."""
     for source in record.inputs:
         source.uses += 1
     return record
 
 
-def own(total: Tensor, side: SourceSequence = "own", *, followed: bool = False) -> SourceRecord:
-    """The record of vectors that enter: token t's belongs to source t."""
+def source_record(
+    total: Tensor, sequence: SourceSequence = "own", *, stepwise: bool = False
+) -> SourceRecord:
+    """Return the record of input vectors: the vector of token t belongs to source t."""
     tokens = torch.arange(total.shape[-2], device=total.device)
     return SourceRecord(
-        total=total, axis=-2, side=side, tokens=tokens, name="enter", followed=followed
+        total=total, axis=-2, sequence=sequence, tokens=tokens, name="input", stepwise=stepwise
     )
 
 
-def remains_own(record: object) -> bool:
-    """Whether whatever keeps tokens apart makes of it something that is a token's own."""
-    return isinstance(record, SourceRecord) and not record.followed
+def stays_own(record: object) -> bool:
+    """Whether functions of the record that keep tokens apart are still the token's own."""
+    return isinstance(record, SourceRecord) and not record.stepwise
 
 
-def in_order(tokens: Tensor, places: int | None = None) -> bool:
-    """Whether these are the first so many tokens, each once and in their order."""
-    count = len(tokens) if places is None else places
-    return torch.equal(tokens, torch.arange(count, dtype=tokens.dtype, device=tokens.device))
+def in_order(tokens: Tensor, count: int | None = None) -> bool:
+    """Whether these are the first `count` tokens (default: as many as given), once and in order."""
+    length = len(tokens) if count is None else count
+    return torch.equal(tokens, torch.arange(length, dtype=tokens.dtype, device=tokens.device))

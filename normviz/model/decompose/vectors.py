@@ -1,9 +1,9 @@
-"""Vectors by source: what reaches each query from each source, in the smallest form that holds it.
+"""Vectors by source: what each query gets from each source, in the smallest form that holds it.
 
-After attention, and up to the next activation, what source s gives to query q is a sum of few
-vectors that depend on s alone, one for each head, weighted by numbers that depend on both; and the
-residual, which a token gives to itself. Linear maps act on the few vectors, and lengths follow from
-their inner products.
+After attention, and up to the next activation, what source s gives to query q is a sum of a few
+vectors that depend on s alone, one for each head, weighted by numbers that depend on both; plus the
+residual connection, by which a token gives to itself. Linear maps act on these few vectors, and
+norms follow from their inner products.
 """
 
 from collections.abc import Callable
@@ -18,135 +18,138 @@ from normviz.model.types import Gram
 
 @dataclass(frozen=True)
 class LowRankParts:
-    """Few vectors for each source, how much of each every query gets, and what it keeps itself."""
+    """A few vectors for each source, their weights for each query, and a residual."""
 
     weight: Float[Tensor, "term query source"]
     vectors: Float[Tensor, "term source feature"]
-    own: Float[Tensor, "source feature"] | None = None
-    """What each source gives to itself besides: a residual reaches no other query."""
+    residual: Float[Tensor, "source feature"] | None = None
+    """What each source gives to itself in addition; it reaches no other query."""
     start: int = 0
-    """Which query the first source is to itself."""
+    """The query that is the first source itself."""
 
-    def mapped(self, apply: Callable[[Tensor], Tensor]) -> "LowRankParts":
-        """A map of vectors, applied to the few."""
-        own = None if self.own is None else apply(self.own)
-        return LowRankParts(self.weight, apply(self.vectors), own, self.start)
+    def map_vectors(self, function: Callable[[Tensor], Tensor]) -> "LowRankParts":
+        """Apply a linear map to the vectors."""
+        residual = None if self.residual is None else function(self.residual)
+        return LowRankParts(self.weight, function(self.vectors), residual, self.start)
 
-    def scaled(self, factor: Float[Tensor, " query"]) -> "LowRankParts":
-        """A factor for each query."""
-        own = None if self.own is None else self.own * factor[self.mine, None]
-        return LowRankParts(self.weight * factor[:, None], self.vectors, own, self.start)
+    def scale_queries(self, factor: Float[Tensor, " query"]) -> "LowRankParts":
+        """Multiply what each query gets by a factor."""
+        residual = None
+        if self.residual is not None:
+            residual = self.residual * factor[self.self_queries, None]
+        return LowRankParts(self.weight * factor[:, None], self.vectors, residual, self.start)
 
-    def chosen(self, places: Tensor) -> "LowRankParts":
-        """Only these queries, in this order."""
-        whole = self._spread()
-        return LowRankParts(whole.weight[:, places], whole.vectors)
+    def select_queries(self, queries: Tensor) -> "LowRankParts":
+        """Return the parts of some queries, in the order given."""
+        parts = self._with_residual_as_term()
+        return LowRankParts(parts.weight[:, queries], parts.vectors)
 
-    def _spread(self) -> "LowRankParts":
-        """The same with what sources give themselves as one more term."""
-        if self.own is None:
+    def _with_residual_as_term(self) -> "LowRankParts":
+        if self.residual is None:
             return self
-        alone = self.weight.new_zeros(1, *self.weight.shape[1:])
-        alone[:, self.mine].diagonal(dim1=1, dim2=2).fill_(1)
-        weight, vectors = torch.cat([self.weight, alone]), torch.cat([self.vectors, self.own[None]])
-        return LowRankParts(weight, vectors)
+        diagonal = self.weight.new_zeros(1, *self.weight.shape[1:])
+        diagonal[:, self.self_queries].diagonal(dim1=1, dim2=2).fill_(1)
+        weight = torch.cat([self.weight, diagonal])
+        return LowRankParts(weight, torch.cat([self.vectors, self.residual[None]]))
 
     @property
-    def mine(self) -> slice:
+    def self_queries(self) -> slice:
         """The queries that are the sources themselves."""
         return slice(self.start, self.start + self.weight.shape[2])
 
     def dense(self, shape: Size) -> Tensor:
-        """A vector for each source and query, in a tensor's shape with the sources in front."""
+        """Return a vector for each source and query, in a tensor's shape with sources in front."""
         by_source = self.weight.permute(2, 1, 0)  # source query term
-        whole = torch.bmm(by_source, self.vectors.transpose(0, 1))  # source query feature
-        if self.own is not None:
-            whole[:, self.mine].diagonal(dim1=0, dim2=1).add_(self.own.T)
-        return whole.reshape(-1, *shape)
+        vectors = torch.bmm(by_source, self.vectors.transpose(0, 1))  # source query feature
+        if self.residual is not None:
+            vectors[:, self.self_queries].diagonal(dim1=0, dim2=1).add_(self.residual.T)
+        return vectors.reshape(-1, *shape)
 
     def gram(self) -> Gram:
-        """The inner products of the terms, at each source."""
+        """Return the inner products of the terms at each source."""
         by_source = self.vectors.transpose(0, 1)  # source term feature
-        table = torch.bmm(by_source, by_source.transpose(1, 2))
-        return table.permute(1, 2, 0).contiguous()[:, :, None]
+        products = torch.bmm(by_source, by_source.transpose(1, 2))
+        return products.permute(1, 2, 0).contiguous()[:, :, None]
 
-    def along(self, direction: Float[Tensor, "query feature"]) -> Float[Tensor, "query source"]:
-        """The inner product of each vector with its query's direction."""
-        reach = self.vectors @ direction.T  # term source query
-        found = (self.weight * reach.transpose(1, 2)).sum(dim=0)
-        if self.own is not None:
-            mine = (self.own * direction[self.mine]).sum(dim=-1)
-            found[self.mine].diagonal().add_(mine)
-        return found
+    def project_onto(
+        self, direction: Float[Tensor, "query feature"]
+    ) -> Float[Tensor, "query source"]:
+        """Return the inner product of each vector with its query's direction."""
+        products = self.vectors @ direction.T  # term source query
+        projections = (self.weight * products.transpose(1, 2)).sum(dim=0)
+        if self.residual is not None:
+            own = (self.residual * direction[self.self_queries]).sum(dim=-1)
+            projections[self.self_queries].diagonal().add_(own)
+        return projections
 
-    def added_up(self, step: int = 1) -> Float[Tensor, "query coordinate"]:
-        """The sum over all sources, in every coordinate or in some."""
-        found = (self.weight @ self.vectors[..., ::step]).sum(dim=0)
-        if self.own is not None:
-            found[self.mine] += self.own[:, ::step]
-        return found
+    def sum_over_sources(self, step: int = 1) -> Float[Tensor, "query coordinate"]:
+        """Return the sum over all sources, in every coordinate or in every `step`-th."""
+        total = (self.weight @ self.vectors[..., ::step]).sum(dim=0)
+        if self.residual is not None:
+            total[self.self_queries] += self.residual[:, ::step]
+        return total
 
-    def selves(self, start: int) -> Float[Tensor, "source feature"]:
-        """What each source gives to itself, where the first source is the query `start`."""
-        mine = self.weight[:, start : start + self.weight.shape[2]]
-        weight = mine.diagonal(dim1=1, dim2=2).T[:, None]  # source one term
-        found = torch.bmm(weight, self.vectors.transpose(0, 1))[:, 0]
-        return found if self.own is None else found + self.own
+    def self_parts(self, start: int) -> Float[Tensor, "source feature"]:
+        """Return what each source gives to itself, where the first source is the query `start`."""
+        own = self.weight[:, start : start + self.weight.shape[2]]
+        weight = own.diagonal(dim1=1, dim2=2).T[:, None]  # source one term
+        vectors = torch.bmm(weight, self.vectors.transpose(0, 1))[:, 0]
+        return vectors if self.residual is None else vectors + self.residual
 
 
-def together(one: LowRankParts, other: LowRankParts) -> LowRankParts:
-    """The sum of two: all their terms, and what sources give themselves through both."""
-    if len(one.vectors) and len(other.vectors):
-        weight = torch.cat([one.weight, other.weight])
-        vectors = torch.cat([one.vectors, other.vectors])
+def add_low_rank(a: LowRankParts, b: LowRankParts) -> LowRankParts:
+    """Return the sum of two: the terms of both, and the sum of their residuals."""
+    if len(a.vectors) and len(b.vectors):
+        weight = torch.cat([a.weight, b.weight])
+        vectors = torch.cat([a.vectors, b.vectors])
     else:
-        more = max((one, other), key=lambda mixed: len(mixed.vectors))
-        weight, vectors = more.weight, more.vectors
-    if one.own is None or other.own is None:
-        kept = other if one.own is None else one
-        return LowRankParts(weight, vectors, kept.own, kept.start)
-    return LowRankParts(weight, vectors, one.own + other.own, one.start)
+        longer = max((a, b), key=lambda parts: len(parts.vectors))
+        weight, vectors = longer.weight, longer.vectors
+    if a.residual is None or b.residual is None:
+        holder = b if a.residual is None else a
+        return LowRankParts(weight, vectors, holder.residual, holder.start)
+    return LowRankParts(weight, vectors, a.residual + b.residual, a.start)
 
 
 @dataclass(frozen=True)
 class PerHeadParts:
-    """What attention gives, head by head, on its way to the output projection.
+    """The output of attention, head by head, on its way to the output projection.
 
-    It waits in this form while the model moves the heads' axis about, until a linear map turns
-    heads into terms.
+    It keeps this form while the model moves the heads' axis, until a linear map turns heads into
+    terms.
     """
 
     weight: Float[Tensor, "head query source"]
     value: Float[Tensor, "head source dim"]
     shape: Size
-    """The shape of the attention's output, before it was moved about."""
+    """The shape of the attention's output, before it was moved."""
     moves: tuple[Callable[[Tensor], Tensor], ...] = ()
-    """What the model did to the shape since."""
+    """How the model moved its axes since."""
 
-    def moved(self, move: Callable[[Tensor], Tensor]) -> "PerHeadParts":
-        """One more change of shape."""
+    def append_move(self, move: Callable[[Tensor], Tensor]) -> "PerHeadParts":
+        """Return the parts with one more move."""
         return PerHeadParts(self.weight, self.value, self.shape, (*self.moves, move))
 
     def dense(self, shape: Size) -> Tensor:
-        """A vector for each source and query, in the shape it now has."""
+        """Return a vector for each source and query, in its present shape, sources in front."""
         pairs = self.weight.permute(2, 0, 1)[..., None] * self.value.transpose(0, 1)[:, :, None]
-        whole = pairs.reshape(-1, *self.shape)  # source, then as the attention put it out
+        vectors = pairs.reshape(-1, *self.shape)  # source, then the shape of the output
         for move in self.moves:
-            whole = torch.func.vmap(move)(whole)
-        return whole.reshape(-1, *shape)
+            vectors = torch.func.vmap(move)(vectors)
+        return vectors.reshape(-1, *shape)
 
-    def projected(self, matrix: Float[Tensor, "feature model"]) -> LowRankParts | None:
-        """A linear map of the joined heads: one term for each head. None: heads are not joined."""
+    def project(self, matrix: Float[Tensor, "feature model"]) -> LowRankParts | None:
+        """Map the joined heads: one term for each head. None where heads are not joined."""
         heads, _, dim = self.value.shape
-        order = self._order()
+        order = self._feature_order()
         if order is None:
             return None
         if not torch.equal(order, torch.arange(len(order), device=order.device)):
             matrix = matrix[order.argsort()]
         return LowRankParts(self.weight, torch.bmm(self.value, matrix.reshape(heads, dim, -1)))
 
-    def _order(self) -> Tensor | None:
-        """Which number of which head each feature is, after the moves."""
+    def _feature_order(self) -> Tensor | None:
+        """Return which coordinate of which head each feature is after the moves."""
         heads, _, dim = self.value.shape
         marks = torch.arange(heads * dim, device=self.value.device).reshape(heads, 1, dim)
         marks = marks.expand(-1, self.weight.shape[1], -1).reshape(self.shape)

@@ -1,4 +1,4 @@
-"""Every architecture: what was captured is the model's own attention, and it adds up."""
+"""For every architecture, captured attention is the model's own, and its parts add up."""
 
 import architectures
 import pytest
@@ -11,14 +11,16 @@ from normviz.model.analyze import analyze
 from normviz.model.capture import capture
 
 
-def rebuilt(heard):
-    mixed = torch.einsum("bhqk,bhkd->bhqd", heard.weight, heard.value)
-    moved = torch.einsum("bhqd,hdm->bqm", mixed, heard.projection.weight)
-    return moved if heard.projection.bias is None else moved + heard.projection.bias
+def recompute_output(captured):
+    """Return the output of the projection, computed from weights, values and W_O."""
+    mixed = torch.einsum("bhqk,bhkd->bhqd", captured.weight, captured.value)
+    projected = torch.einsum("bhqd,hdm->bqm", mixed, captured.projection.weight)
+    bias = captured.projection.bias
+    return projected if bias is None else projected + bias
 
 
-def own_attention(architecture):
-    """The weights that the eager model itself returns, by stream."""
+def returned_attention(architecture):
+    """Return the weights that the eager model itself returns, by stream."""
     with torch.no_grad():
         model = architecture.build(attention="eager")
         out = model(**architecture.inputs(), output_attentions=True)
@@ -44,7 +46,7 @@ def test_the_parts_add_up_to_the_projections_own_output(name):
     errors = capture(
         model,
         ALL[name].inputs(),
-        lambda heard: (rebuilt(heard) - heard.output).abs().max() / heard.output.abs().max(),
+        lambda c: (recompute_output(c) - c.output).abs().max() / c.output.abs().max(),
     )
     assert len(errors) == 2 * len(ALL[name].streams)
     assert max(errors) < 1e-5
@@ -56,15 +58,15 @@ def test_the_weights_are_the_models_own_eager_attention(name):
     flow = analyze(architecture.build(), inputs=architecture.inputs(), measures=["weight"])
     assert set(flow.streams) == set(architecture.streams)
     assert flow.receipt.ok, flow.receipt
-    for stream, layers in own_attention(architecture).items():
-        found = flow.streams[stream]["weight"]
-        assert len(found) == len(layers)
-        for weight, own in zip(found, layers, strict=True):
-            assert (torch.from_numpy(weight.copy()) - own[0]).abs().max() < 1e-6
+    for stream, layers in returned_attention(architecture).items():
+        weights = flow.streams[stream]["weight"]
+        assert len(weights) == len(layers)
+        for weight, expected in zip(weights, layers, strict=True):
+            assert (torch.from_numpy(weight.copy()) - expected[0]).abs().max() < 1e-6
 
 
 @pytest.mark.parametrize("name", [a.name for a in OFF_REGISTRY])
-def test_weights_are_followed_through_the_casts_of_half_precision(name):
+def test_weights_are_tracked_through_the_casts_of_half_precision(name):
     flow = analyze(ALL[name].build().to(torch.bfloat16), inputs=ALL[name].inputs())
     assert flow.receipt.ok, flow.receipt
     assert flow["weight"].shape == (2, 4, 9, 9)
@@ -86,16 +88,16 @@ def test_sliding_windows_and_causal_masks_are_seen(tiny):
 
 def test_grouped_heads_take_the_value_of_their_group(tiny):
     model = tiny("llama")
-    heard = capture(model, architectures.text_inputs(), lambda heard: heard)[0]
-    own = model.layers[0].self_attn.v_proj.weight.shape[0] // 8
-    assert own == 2
-    assert torch.equal(heard.value[:, 0], heard.value[:, 1])
-    assert torch.equal(heard.value[:, 2], heard.value[:, 3])
-    assert not torch.equal(heard.value[:, 1], heard.value[:, 2])
+    captured = capture(model, architectures.text_inputs(), lambda captured: captured)[0]
+    value_heads = model.layers[0].self_attn.v_proj.weight.shape[0] // 8
+    assert value_heads == 2
+    assert torch.equal(captured.value[:, 0], captured.value[:, 1])
+    assert torch.equal(captured.value[:, 2], captured.value[:, 3])
+    assert not torch.equal(captured.value[:, 1], captured.value[:, 2])
 
 
 class Gated(nn.Module):
-    """Something between an attention and its projection."""
+    """A gate between an attention and its projection."""
 
     def __init__(self, projection):
         super().__init__()
@@ -109,8 +111,8 @@ def test_something_before_the_projection_is_refused_by_name(tiny):
     model = tiny("llama")
     model.layers[1].self_attn.o_proj = Gated(model.layers[1].self_attn.o_proj)
     with pytest.raises(UnsupportedModel, match=r"LlamaModel.*layers\.1\.self_attn") as error:
-        capture(model, architectures.text_inputs(), lambda heard: None)
-    assert "output projection" in error.value.wanted
+        capture(model, architectures.text_inputs(), lambda captured: None)
+    assert "output projection" in error.value.expected
 
 
 def test_a_model_without_attention_is_refused_by_name():
@@ -118,12 +120,12 @@ def test_a_model_without_attention_is_refused_by_name():
         def forward(self, numbers):
             return numbers.mean()
 
-    with pytest.raises(UnsupportedModel, match="Bag ran without one attention"):
-        capture(Bag(), {"numbers": torch.ones(1, 3)}, lambda heard: None)
+    with pytest.raises(UnsupportedModel, match="No attention was captured in Bag"):
+        capture(Bag(), {"numbers": torch.ones(1, 3)}, lambda captured: None)
 
 
 @pytest.mark.parametrize("name", ["xlnet", "longformer"])
-def test_an_attention_in_other_words_is_refused_by_name(name):
+def test_an_attention_computed_in_another_way_is_refused_by_name(name):
     from transformers import AutoConfig, AutoModel
 
     sizes = {"xlnet": {"d_model": 32, "n_layer": 1, "n_head": 4, "d_inner": 48}}

@@ -1,4 +1,4 @@
-"""The model comes back exactly as it was, whatever happened meanwhile."""
+"""A model is left exactly as it was, also after errors and with several threads."""
 
 import threading
 
@@ -13,8 +13,8 @@ from normviz.model.capture.listener import Listener
 from normviz.model.capture.patching import patched, unpatched_value
 
 
-def state(model):
-    """Everything about a model that somebody could notice."""
+def state_of(model):
+    """Return everything about a model that a user could notice."""
     hooks = (
         "_forward_hooks",
         "_forward_pre_hooks",
@@ -38,16 +38,16 @@ def _configs(model):
     return [m.config for m in model.modules() if hasattr(m, "config")]
 
 
-def same(a, b):
+def is_equal(a, b):
     if isinstance(a, torch.Tensor):
         return torch.equal(a, b)
     if isinstance(a, list):
-        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+        return len(a) == len(b) and all(is_equal(x, y) for x, y in zip(a, b, strict=True))
     return a == b
 
 
 def assert_untouched(before, after):
-    assert [name for name in before if not same(before[name], after[name])] == []
+    assert [name for name in before if not is_equal(before[name], after[name])] == []
 
 
 @pytest.mark.parametrize("name", ["bert", "llama", "t5", "gptj", "whisper", "vit"])
@@ -56,9 +56,9 @@ def test_a_model_comes_back_as_it_was(name, attention):
     model = ALL[name].build(attention=attention)
     next(iter(model.children())).train()  # a mixed state must come back mixed
     next(model.parameters()).requires_grad_(False)
-    before = state(model)
+    before = state_of(model)
     analyze(model, inputs=ALL[name].inputs())
-    assert_untouched(before, state(model))
+    assert_untouched(before, state_of(model))
 
 
 @pytest.mark.parametrize("name", ["bert", "gptj"])
@@ -70,10 +70,10 @@ def test_a_model_comes_back_after_an_error_inside_the_pass(name):
         raise RuntimeError("inside the pass")
 
     hook = last.register_forward_pre_hook(fail)
-    before = state(model)
+    before = state_of(model)
     with pytest.raises(RuntimeError, match="inside the pass"):
         analyze(model, inputs=ALL[name].inputs())
-    assert_untouched(before, state(model))
+    assert_untouched(before, state_of(model))
     hook.remove()
     assert analyze(model, inputs=ALL[name].inputs()).receipt.ok
 
@@ -90,7 +90,7 @@ def test_a_model_that_draws_random_numbers_does_not_move_them(tiny):
 
 def test_two_threads_share_a_model_and_get_what_one_gets(tiny):
     model = tiny("llama").train()
-    before = state(model)
+    before = state_of(model)
     texts = [{"input_ids": torch.arange(5, 5 + n)[None]} for n in (4, 9, 17, 30)]
     alone = [analyze(model, inputs=text)["weighted-norm"] for text in texts]
     together = [None] * 16
@@ -107,18 +107,18 @@ def test_two_threads_share_a_model_and_get_what_one_gets(tiny):
         assert numbers is not None, f"thread {n} failed"
         assert abs(numbers - alone[n % 4]).max() < 1e-6
     before["random"] = torch.get_rng_state()
-    assert_untouched(before, state(model))
+    assert_untouched(before, state_of(model))
 
 
-def test_two_models_at_once_do_not_hear_each_other(tiny):
+def test_nested_passes_of_two_models_are_kept_apart(tiny):
     outer, inner = tiny("bert", seed=1), tiny("gpt2", seed=2)
     alone = analyze(inner, inputs=architectures.text_inputs())["weight"]
     nested = []
 
-    def meanwhile(*_):
+    def analyze_inner(*_):
         nested.append(analyze(inner, inputs=architectures.text_inputs())["weight"])
 
-    handle = outer.encoder.layer[0].attention.register_forward_hook(meanwhile)
+    handle = outer.encoder.layer[0].attention.register_forward_hook(analyze_inner)
     flow = analyze(outer, inputs=architectures.text_inputs())
     handle.remove()
     assert (nested[0] == alone).all()
@@ -126,93 +126,112 @@ def test_two_models_at_once_do_not_hear_each_other(tiny):
     assert flow.receipt.ok
 
 
-def test_a_model_used_by_another_thread_meanwhile_is_not_overheard(tiny):
+def test_a_nested_pass_of_the_same_model_is_not_observed_by_the_outer_one(tiny):
+    model = tiny("bert")
+    inputs = architectures.text_inputs()
+    alone = capture(model, inputs, lambda captured: captured.weight)
+    nested, traces = [], []
+
+    def capture_nested(*_):
+        if not nested:
+            nested.append(None)  # the nested pass fires this hook too
+            nested[0] = capture(model, inputs, lambda captured: captured.weight)
+
+    handle = model.encoder.layer[1].register_forward_pre_hook(capture_nested)
+    outer = capture(model, inputs, lambda captured: captured.weight, traces.append)
+    handle.remove()
+    assert [trace.name for trace in traces] == ["encoder.layer.0", "encoder.layer.1"]
+    assert is_equal(outer, alone)
+    assert is_equal(nested[0], alone)
+
+
+def test_a_model_used_by_another_thread_meanwhile_is_not_observed(tiny):
     model = tiny("bert")
     inputs = architectures.text_inputs()
     with torch.no_grad():
-        wanted = model(**inputs).last_hidden_state
-    seen = []
+        expected = model(**inputs).last_hidden_state
+    outputs = []
 
-    def meanwhile(heard):
-        if not seen:
+    def use_in_thread(_):
+        if not outputs:
             with torch.no_grad():
-                thread = threading.Thread(target=lambda: seen.append(model(**inputs)))
+                thread = threading.Thread(target=lambda: outputs.append(model(**inputs)))
                 thread.start()
                 thread.join()
 
-    assert len(capture(model, inputs, meanwhile)) == 2
-    assert torch.allclose(seen[0].last_hidden_state, wanted, atol=1e-5)
+    assert len(capture(model, inputs, use_in_thread)) == 2
+    assert torch.allclose(outputs[0].last_hidden_state, expected, atol=1e-5)
 
 
 def test_a_model_on_tape_runs_plainly_in_another_thread(tiny):
     model = tiny("bert")
     inputs = architectures.text_inputs()
-    seen, told = [], []
+    outputs, traces = [], []
 
-    def meanwhile(_):
-        if not seen:
-            thread = threading.Thread(target=lambda: seen.append(model(**inputs)[0]))
+    def use_in_thread(_):
+        if not outputs:
+            thread = threading.Thread(target=lambda: outputs.append(model(**inputs)[0]))
             thread.start()
             thread.join()
 
-    capture(model, inputs, meanwhile, told.append)
-    assert len(told) == 2
-    assert type(seen[0]) is torch.Tensor
+    capture(model, inputs, use_in_thread, traces.append)
+    assert len(traces) == 2
+    assert type(outputs[0]) is torch.Tensor
 
 
-def test_hooks_hear_only_their_own_thread(tiny, monkeypatch):
+def test_hooks_fire_only_in_their_own_thread(tiny, monkeypatch):
     model = tiny("bart")
     inputs = architectures.pair_inputs()
-    heard = []
-    for name in ("entering", "projected"):
-        own = getattr(Listener, name)
+    threads = []
+    for name in ("before_module", "after_linear"):
+        original = getattr(Listener, name)
 
-        def noting(self, *args, own=own):
-            heard.append(threading.get_ident())
-            return own(self, *args)
+        def record_thread(self, *args, original=original):
+            threads.append(threading.get_ident())
+            return original(self, *args)
 
-        monkeypatch.setattr(Listener, name, noting)
+        monkeypatch.setattr(Listener, name, record_thread)
 
-    def meanwhile(_):
+    def use_in_thread(_):
         thread = threading.Thread(target=lambda: model(**inputs))
         thread.start()
         thread.join()
 
-    assert len(capture(model, inputs, meanwhile)) == 6
-    assert set(heard) == {threading.get_ident()}
+    assert len(capture(model, inputs, use_in_thread)) == 6
+    assert set(threads) == {threading.get_ident()}
 
 
-def test_the_last_borrower_puts_back_what_the_first_found():
+def test_the_last_patch_to_end_restores_the_original_value():
     class Owner:
-        mode = "found"
+        mode = "original"
 
     owner = Owner()
     first, second = patched([owner], "mode", "a"), patched([owner], "mode", "a")
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
-    assert (owner.mode, unpatched_value(owner, "mode")) == ("a", "found")
+    assert (owner.mode, unpatched_value(owner, "mode")) == ("a", "original")
     second.__exit__(None, None, None)
-    assert owner.mode == "found"
+    assert owner.mode == "original"
 
 
-def test_a_model_spread_by_accelerate_is_heard(tiny):
+def test_a_model_dispatched_by_accelerate_is_captured(tiny):
     from accelerate import cpu_offload, dispatch_model
 
-    wanted = analyze(tiny("llama"), inputs=architectures.text_inputs())
+    expected = analyze(tiny("llama"), inputs=architectures.text_inputs())
     offloaded = cpu_offload(tiny("llama"), execution_device=torch.device("cpu"))
-    spread = dispatch_model(tiny("llama"), {"": "cpu"}, force_hooks=True)
-    for model in (offloaded, spread):
+    dispatched = dispatch_model(tiny("llama"), {"": "cpu"}, force_hooks=True)
+    for model in (offloaded, dispatched):
         before = [m.forward for m in model.modules()]
         flow = analyze(model, inputs=architectures.text_inputs())
         assert flow.receipt.ok, flow.receipt
-        assert abs(flow["weighted-norm"] - wanted["weighted-norm"]).max() < 1e-6
+        assert abs(flow["weighted-norm"] - expected["weighted-norm"]).max() < 1e-6
         assert before == [m.forward for m in model.modules()]
     assert next(offloaded.parameters()).is_meta
 
 
-def test_a_compiled_model_is_heard_through_its_wrapper(tiny):
+def test_a_compiled_model_is_captured_through_its_wrapper(tiny):
     model = tiny("bert")
     flow = analyze(torch.compile(model), inputs=architectures.text_inputs())
-    wanted = analyze(model, inputs=architectures.text_inputs())
-    assert (flow["weight"] == wanted["weight"]).all()
+    expected = analyze(model, inputs=architectures.text_inputs())
+    assert (flow["weight"] == expected["weight"]).all()

@@ -1,4 +1,4 @@
-"""Rules for functions of numbers one by one: activations, powers, gates."""
+"""Rules for elementwise functions: activations, powers, gates."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor
 
-from normviz.model.decompose.rules.table import carried, expression, rule
+from normviz.model.decompose.rules.table import elementwise_record, identity_record, rule
 from normviz.model.decompose.tape import ElementwiseRecord, Record
 
 FUNCTIONS: dict[str, Callable[..., Tensor]] = {
@@ -20,33 +20,33 @@ FUNCTIONS: dict[str, Callable[..., Tensor]] = {
     "log1p": torch.log1p, "expm1": torch.expm1, "maximum": torch.maximum, "minimum": torch.minimum,
     "rdiv": lambda x, number: number / x, "rpow": lambda x, number: number**x,
 }  # fmt: skip
-"""Every function that takes numbers one by one, under the names that models call it by."""
+"""Elementwise functions, under the names that models call them by."""
 
 
-def _entered(name: str) -> None:
+def _add_rule(name: str) -> None:
     @rule(name)
     def elementwise(total: Tensor, *args: Any, **options: Any) -> Record:
         """F(x): integrated gradients from the origin to x, which add up exactly."""
         options.pop("inplace", None)
-        return expression(total, FUNCTIONS[name], args, options)
+        return elementwise_record(total, FUNCTIONS[name], args, options)
 
 
 for _name in FUNCTIONS:
-    _entered(_name)
+    _add_rule(_name)
 
 
 @rule("pow", "square")
 def power(total: Tensor, x: Record, exponent: Any = 2) -> Record:
-    """A power; squares are remembered as such, because norms take their mean."""
-    found = expression(total, torch.pow, (x, exponent), {})
-    if isinstance(found, ElementwiseRecord):
-        found.square = not isinstance(exponent, Tensor) and exponent == 2  # noqa: PLR2004
-    return found
+    """A power; squares are marked as such, because norms take their mean."""
+    record = elementwise_record(total, torch.pow, (x, exponent), {})
+    if isinstance(record, ElementwiseRecord):
+        record.is_square = not isinstance(exponent, Tensor) and exponent == 2  # noqa: PLR2004
+    return record
 
 
 @rule("clamp", "clip", "clamp_min", "clamp_max")
 def clamp(total: Tensor, x: Record, *args: Any, **options: Any) -> Record:
-    """A bound that touches no number changes no part."""
+    """A bound; one that changes no number changes no part."""
     if not isinstance(x, ElementwiseRecord) and torch.equal(total, x.total):
-        return carried(total, x)
-    return expression(total, torch.clamp, (x, *args), options)
+        return identity_record(total, x)
+    return elementwise_record(total, torch.clamp, (x, *args), options)

@@ -1,4 +1,4 @@
-"""Rules for sums, products, linear maps, attention and norms."""
+"""Rules for linear maps, attention, sums, products and softmax."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from torch import Tensor
 
 from normviz.model.decompose.rules.table import (
     RuleNotApplicable,
-    by_vector,
-    carried,
-    expression,
+    elementwise_record,
+    identity_record,
     leaves_of,
     linear_record,
+    map_low_rank,
     rule,
 )
 from normviz.model.decompose.tape import (
@@ -22,9 +22,9 @@ from normviz.model.decompose.tape import (
     Record,
     SourceRecord,
     in_order,
-    remains_own,
+    stays_own,
 )
-from normviz.model.decompose.vectors import LowRankParts, together
+from normviz.model.decompose.vectors import LowRankParts, add_low_rank
 from normviz.model.types import at_least_single
 
 # --- linear maps of vectors ---------------------------------------------------------------------
@@ -33,40 +33,45 @@ from normviz.model.types import at_least_single
 @rule("linear")
 def linear(total: Tensor, x: Any, weight: Tensor, bias: Tensor | None = None) -> Record:
     """The map x W + b: it acts on each part; the bias comes from no token."""
-    _only_first(x, weight, bias)
+    if not isinstance(x, Record) or isinstance(weight, Record) or isinstance(bias, Record):
+        raise RuleNotApplicable("its matrix depends on the tokens")
     if x.axis == -1:
         raise RuleNotApplicable("it maps along the tokens")
-    matrix = weight.T
     apply = lambda part: F.linear(part, at_least_single(weight))  # noqa: E731
     return linear_record(
-        total, (x,), apply, constant=bias, mixed=by_vector(apply, x), matrix=matrix
+        total,
+        (x,),
+        apply,
+        constant=bias,
+        apply_low_rank=map_low_rank(apply, x),
+        matrix=weight.T,
     )
 
 
 @rule("addmm")
 def addmm(total: Tensor, bias: Tensor, x: Any, matrix: Tensor) -> Record:
     """The map b + x W, as Conv1D writes it."""
-    found: Record = linear(total, x, matrix.T, bias)
-    return found
+    record: Record = linear(total, x, matrix.T, bias)
+    return record
 
 
 @rule("matmul", "bmm")
 def matmul(total: Tensor, left: Any, right: Any) -> Any:
     """A product of two tensors: a linear map, scores, or weights times values."""
     if not isinstance(right, Record):
-        return _mapped(total, left, right)
+        return _times_matrix(total, left, right)
     if right.axis == -1:
-        # Queries times keys: a choice of where to look, read from the totals.
+        # Queries times keys: scores decide where to look, and are read from the totals.
         return total
     weight = left.total if isinstance(left, Record) else left
+    apply = lambda part: at_least_single(weight) @ part  # noqa: E731
     if right.axis != -2:  # noqa: PLR2004
-        return linear_record(total, (right,), lambda part: at_least_single(weight) @ part)
-    if isinstance(right, SourceRecord) and not right.followed:
+        return linear_record(total, (right,), apply)
+    if isinstance(right, SourceRecord) and not right.stepwise:
         if not in_order(right.tokens):
             raise RuleNotApplicable("its values are not all of the tokens in order")
         return AttentionRecord(total=total, axis=-2, weight=weight, value=right)
-    apply = lambda part: at_least_single(weight) @ part  # noqa: E731
-    return LinearRecord(total=total, axis=-2, of=(right,), apply=apply)
+    return LinearRecord(total=total, axis=-2, operands=(right,), apply=apply)
 
 
 @rule("baddbmm")
@@ -78,18 +83,13 @@ def baddbmm(total: Tensor, base: Any, batch1: Any, batch2: Any, **_: Any) -> Any
     return total
 
 
-def _mapped(total: Tensor, x: Record, matrix: Tensor) -> Record:
+def _times_matrix(total: Tensor, x: Record, matrix: Tensor) -> Record:
     if x.axis == -1:
         raise RuleNotApplicable("it maps along the tokens")
     if matrix.ndim == 2:  # noqa: PLR2004
-        found: Record = linear(total, x, matrix.T)
-        return found
+        record: Record = linear(total, x, matrix.T)
+        return record
     return linear_record(total, (x,), lambda part: part @ at_least_single(matrix))
-
-
-def _only_first(x: Any, *others: Any) -> None:
-    if not isinstance(x, Record) or any(isinstance(other, Record) for other in others):
-        raise RuleNotApplicable("its matrix depends on the tokens")
 
 
 # --- sums ---------------------------------------------------------------------------------------
@@ -97,73 +97,81 @@ def _only_first(x: Any, *others: Any) -> None:
 
 @rule("add")
 def add(total: Tensor, a: Any, b: Any, *, alpha: float = 1.0) -> Record:
-    """Sums: the parts are added; what has none comes from no token."""
-    return _sum(total, a, b, alpha)
+    """Sums: the parts are added; a term without parts comes from no token."""
+    return _weighted_sum(total, a, b, alpha)
 
 
 @rule("sub")
 def sub(total: Tensor, a: Any, b: Any, *, alpha: float = 1.0) -> Record:
-    """Differences: as sums, with the sign turned."""
-    return _sum(total, a, b, -alpha)
+    """Differences: sums with the opposite sign."""
+    return _weighted_sum(total, a, b, -alpha)
 
 
 @rule("minus_from", "rsub")
 def minus_from(total: Tensor, a: Any, b: Any) -> Record:
-    """A difference as Python writes it where the first is a number: b − a."""
-    return _sum(total, b, a, -1.0)
+    """A difference with its operands exchanged, b − a, as Python writes it if b is a number."""
+    return _weighted_sum(total, b, a, -1.0)
 
 
-def _sum(total: Tensor, a: Any, b: Any, times: float) -> Record:
-    """The sum a + times · b, of which one or both have parts."""
+def _weighted_sum(total: Tensor, a: Any, b: Any, factor: float) -> Record:
+    """Return the record of a + factor · b, where one or both have parts."""
     if isinstance(a, Record) and isinstance(b, Record):
-        if _one_expression(a, b):
-            return expression(total, lambda one, other: one + times * other, (a, b), {})
-        return sum_of_parts(total, a, b, times)
-    x, sign, constant = (a, 1.0, times * b) if isinstance(a, Record) else (b, times, a)
+        if _is_one_expression(a, b):
+            return elementwise_record(total, lambda x, y: x + factor * y, (a, b), {})
+        return sum_record(total, a, b, factor)
+    x, sign, constant = (a, 1.0, factor * b) if isinstance(a, Record) else (b, factor, a)
     if isinstance(x, ElementwiseRecord):
-        return expression(total, lambda v: sign * v + constant, (x,), {})
+        return elementwise_record(total, lambda v: sign * v + constant, (x,), {})
     if not isinstance(constant, Tensor):
         constant = at_least_single(total).new_tensor(constant)
     return linear_record(
-        total, (x,), lambda part: sign * part, constant=constant, axis=x.axis,
-        mixed=lambda mixed: mixed.mapped(lambda v: sign * v), kind="diagonal",
-    )  # fmt: skip
+        total,
+        (x,),
+        lambda part: sign * part,
+        constant=constant,
+        axis=x.axis,
+        apply_low_rank=lambda parts: parts.map_vectors(lambda v: sign * v),
+        kind="diagonal",
+    )
 
 
-def _one_expression(a: Record, b: Record) -> bool:
+def _is_one_expression(a: Record, b: Record) -> bool:
     """Whether one is an expression of the other's leaves: x + 0.04 x³ is one activation."""
     if not (isinstance(a, ElementwiseRecord) or isinstance(b, ElementwiseRecord)):
         return False
-    mine, others = set(leaves_of(a)), set(leaves_of(b))
-    return mine <= others or others <= mine
+    leaves_of_a, leaves_of_b = set(leaves_of(a)), set(leaves_of(b))
+    return leaves_of_a <= leaves_of_b or leaves_of_b <= leaves_of_a
 
 
-def _times(factor: float, mixed: LowRankParts) -> LowRankParts:
-    return mixed if factor == 1 else mixed.mapped(lambda v: factor * v)
+def sum_record(total: Tensor, a: Record, b: Record, factor: float) -> Record:
+    """Return the record of a + factor · b, where both have parts."""
 
-
-def sum_of_parts(total: Tensor, a: Record, b: Record, times: float) -> Record:
-    """The sum a + times · b of two tensors that have parts."""
-
-    def mixed(one: LowRankParts | None, other: LowRankParts | None) -> LowRankParts | None:
+    def apply_low_rank(
+        first: LowRankParts | None, second: LowRankParts | None
+    ) -> LowRankParts | None:
         if not (a.flat and b.flat and a.total.shape == b.total.shape):
             return None
-        if one is None or other is None:
-            return one if other is None else _times(times, other)
-        return together(one, _times(times, other))
+        if second is not None and factor != 1:
+            second = second.map_vectors(lambda v: factor * v)
+        if first is None or second is None:
+            return first if second is None else second
+        return add_low_rank(first, second)
 
-    found = linear_record(
-        total, (a, b), lambda one, other: torch.add(one, other, alpha=times), mixed=mixed,
+    record = linear_record(
+        total,
+        (a, b),
+        lambda first, second: torch.add(first, second, alpha=factor),
+        apply_low_rank=apply_low_rank,
         axis=a.axis if a.total.ndim >= b.total.ndim else b.axis,
         kind="diagonal" if b.name == "mean" and b.inputs == (a,) else "sum",
-    )  # fmt: skip
+    )
     if (
-        isinstance(found, SourceRecord)
+        isinstance(record, SourceRecord)
         and isinstance(a, SourceRecord)
         and isinstance(b, SourceRecord)
     ):
-        found.terms = (*(a.terms or (a,)), *(b.terms or (b,)))
-    return found
+        record.terms = (*(a.terms or (a,)), *(b.terms or (b,)))
+    return record
 
 
 # --- products -----------------------------------------------------------------------------------
@@ -171,73 +179,72 @@ def sum_of_parts(total: Tensor, a: Record, b: Record, times: float) -> Record:
 
 @rule("mul", "multiply")
 def mul(total: Tensor, a: Any, b: Any) -> Record:
-    """Products: a factor without parts scales every part; two that have them are a gate."""
+    """Products: a factor without parts scales every part; two factors with parts are a gate."""
     if isinstance(a, Record) and isinstance(b, Record):
-        return _product(total, a, b)
+        record = elementwise_record(total, torch.mul, (a, b), {})
+        if a is b and isinstance(record, ElementwiseRecord):
+            record.is_square = True
+        return record
     x, factor = (a, b) if isinstance(a, Record) else (b, a)
-    return _scaled(total, x, factor)
+    return _scale(total, x, factor)
 
 
 @rule("div", "true_divide")
 def div(total: Tensor, a: Any, b: Any) -> Record:
     """Quotients: a divisor without parts scales every part."""
     if isinstance(a, Record) and not isinstance(b, Record):
-        return _scaled(total, a, 1 / b)
-    return expression(total, torch.div, (a, b), {})
+        return _scale(total, a, 1 / b)
+    return elementwise_record(total, torch.div, (a, b), {})
 
 
 @rule("neg", "negative")
 def neg(total: Tensor, x: Record) -> Record:
-    """The opposite: every part turned round."""
-    return _scaled(total, x, -1.0)
+    """The negative: every part is negated."""
+    return _scale(total, x, -1.0)
 
 
-def _product(total: Tensor, a: Record, b: Record) -> Record:
-    found = expression(total, torch.mul, (a, b), {})
-    if a is b and isinstance(found, ElementwiseRecord):
-        found.square = True
-    return found
-
-
-def _scaled(total: Tensor, x: Record, factor: Any) -> Record:
+def _scale(total: Tensor, x: Record, factor: Any) -> Record:
     if isinstance(x, ElementwiseRecord):
-        return expression(total, torch.mul, (x, factor), {})
+        return elementwise_record(total, torch.mul, (x, factor), {})
     if total.ndim != x.total.ndim:
         raise RuleNotApplicable("its factor has more axes than the vectors")
     if isinstance(factor, Tensor):
         factor = at_least_single(factor)
     return linear_record(
-        total, (x,), lambda part: part * factor, kind="diagonal",
-        mixed=lambda mixed: _scaled_mixed(mixed, x, factor),
-    )  # fmt: skip
+        total,
+        (x,),
+        lambda part: part * factor,
+        apply_low_rank=lambda parts: _scale_low_rank(parts, x, factor),
+        kind="diagonal",
+    )
 
 
-def _scaled_mixed(mixed: LowRankParts, x: Record, factor: Any) -> LowRankParts | None:
-    """A factor by feature scales the vectors, one by query the weights; others neither."""
+def _scale_low_rank(parts: LowRankParts, x: Record, factor: Any) -> LowRankParts | None:
+    """Scale the vectors by a factor per feature, or the weights by one per query; else None."""
     if not isinstance(factor, Tensor):
-        return mixed.mapped(lambda v: v * factor)
+        return parts.map_vectors(lambda v: v * factor)
     if not x.flat:
         return None
-    whole = factor.reshape([1] * (2 - factor.ndim) + list(factor.shape)).flatten(0, -2)
-    rows, features = whole.shape
-    if rows == 1:
-        return mixed.mapped(lambda v: v * whole[0])
-    return mixed.scaled(whole[:, 0]) if features == 1 else None
+    matrix = factor.reshape([1] * (2 - factor.ndim) + list(factor.shape)).flatten(0, -2)
+    queries, features = matrix.shape
+    if queries == 1:
+        return parts.map_vectors(lambda v: v * matrix[0])
+    return parts.scale_queries(matrix[:, 0]) if features == 1 else None
 
 
-# --- routing: read from the total ---------------------------------------------------------------
+# --- routing and copies -------------------------------------------------------------------------
 
 
 @rule("softmax", "log_softmax")
 def softmax(total: Tensor, x: Record, *_: Any, **__: Any) -> Any:
     """Shares: a choice, read from the total; of a token's own numbers, they are its own."""
-    return linear_record(total, (x,), lambda part: part) if remains_own(x) else total
+    return linear_record(total, (x,), lambda part: part) if stays_own(x) else total
 
 
 @rule(
     "to", "type", "type_as", "float", "double", "half", "bfloat16", "contiguous", "clone", "detach",
     "dropout", "cpu", "cuda", "data",
 )  # fmt: skip
-def carry(total: Tensor, x: Record, *_: Any, **__: Any) -> Record:
+def identity(total: Tensor, x: Record, *_: Any, **__: Any) -> Record:
     """A cast, a copy, or a dropout that drops nothing: the parts are the same."""
-    return carried(total, x)
+    return identity_record(total, x)

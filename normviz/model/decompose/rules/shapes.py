@@ -1,4 +1,4 @@
-"""Rules for changes of shape: parts change theirs in the same way."""
+"""Rules for functions that move numbers: the parts are moved in the same way."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,19 +7,26 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
-from normviz.model.decompose.rules.table import RuleNotApplicable, expression, linear_record, rule
+from normviz.model.decompose.rules.table import (
+    RuleNotApplicable,
+    elementwise_record,
+    linear_record,
+    rule,
+)
 from normviz.model.decompose.tape import (
     ElementwiseRecord,
     LinearRecord,
     Record,
     SourceRecord,
     in_order,
-    remains_own,
+    stays_own,
 )
 from normviz.model.decompose.vectors import LowRankParts
 
-Move = Callable[..., Any]
-MOVES: dict[str, Move] = {
+Move = Callable[[Tensor], Tensor]
+"""A movement of numbers, with all arguments but the tensor filled in."""
+
+MOVES: dict[str, Callable[..., Any]] = {
     "view": Tensor.reshape,
     "view_as": lambda x, other: x.reshape(other.shape),
     "expand_as": lambda x, other: x.expand(other.shape),
@@ -36,172 +43,172 @@ MOVES |= {
         "roll", "select", "repeat", "gather", "tile", "t",
     )
 }  # fmt: skip
-"""Functions that give one tensor of the same numbers."""
-CUTS: dict[str, Callable[..., Any]] = {
+"""Functions that return one tensor with numbers of their input."""
+SPLITS: dict[str, Callable[..., Any]] = {
     name: getattr(Tensor, name) for name in ("chunk", "split", "unbind", "tensor_split")
 } | {"split_with_sizes": Tensor.split}
-"""Functions that give several."""
+"""Functions that return several."""
 
 
-def tokens_after(x: Record, move: Callable[[Tensor], Tensor]) -> tuple[int, Tensor]:
-    """Where the tokens lie after a change of shape, and which token stands at each place.
+def locate_tokens(x: Record, move: Move) -> tuple[int, Tensor]:
+    """Return the token axis after a move, and the index in `x` of the token at each index of it.
 
-    Found by moving a tensor that holds, at every place, the number of its token.
+    They are found by moving a tensor that holds, everywhere, the index of its token.
     """
     shape = [1] * x.total.ndim
-    shape[x.axis] = x.places
-    marks = torch.arange(x.places, device=x.total.device, dtype=torch.int32).reshape(shape)
+    shape[x.axis] = x.token_count
+    marks = torch.arange(x.token_count, device=x.total.device, dtype=torch.int32).reshape(shape)
     moved = move(marks.expand(x.total.shape))
-    if not moved.numel():  # nothing is left, and it belongs to nobody
+    if not moved.numel():  # nothing is left, and it belongs to no token
         return x.axis, marks.flatten()
     lines = {axis: _line(moved, axis) for axis in range(-moved.ndim, 0)}
     varying = [axis for axis, line in lines.items() if bool((line != line[0]).any())]
-    axis = varying[0] if varying else _only_place(moved)
-    spread = lines[axis].reshape([-1] + [1] * (-axis - 1))
-    if len(varying) > 1 or not torch.equal(spread.expand(moved.shape), moved):
+    axis = varying[0] if varying else _axis_of_one_token(moved)
+    along_axis = lines[axis].reshape([-1] + [1] * (-axis - 1))
+    if len(varying) > 1 or not torch.equal(along_axis.expand(moved.shape), moved):
         raise RuleNotApplicable("it folds the tokens into another axis")
     return axis, lines[axis]
 
 
 def _line(marks: Tensor, axis: int) -> Tensor:
-    """The marks along an axis, at the first place of every other."""
+    """Return the marks along an axis, at index 0 of every other axis."""
     return marks[tuple(slice(None) if a == axis else 0 for a in range(-marks.ndim, 0))]
 
 
-def _only_place(marks: Tensor) -> int:
-    """The axis of a single token: the last of one place that is not the features'."""
+def _axis_of_one_token(marks: Tensor) -> int:
+    """Return the token axis of a single token: the last of length one before the features."""
     ones = [axis for axis in range(-marks.ndim, -1) if marks.shape[axis] == 1]
     return ones[-1] if ones else -1
 
 
-def shaped(total: Tensor, x: Record, move: Callable[[Tensor], Tensor], name: str) -> Record:
-    """One tensor of the same numbers, or of some of them."""
-    if isinstance(x, ElementwiseRecord):
-        return _shaped_expression(total, x, move)
-    axis, line = tokens_after(x, move)
-    if isinstance(x, SourceRecord) and not x.followed:
-        return linear_record(total, (x,), move, axis=axis, tokens=x.tokens[line])
-    whole = total.numel() == x.total.numel()
+def move_record(total: Tensor, x: Record, move: Move, name: str) -> Record:
+    """Return the record of a tensor that has numbers of `x`, moved."""
+    axis, indices = locate_tokens(x, move)
+    if isinstance(x, ElementwiseRecord):  # it is no longer part of the expression
+        return LinearRecord(total=total, axis=axis, operands=(x,), apply=vmap(move), move=move)
+    if isinstance(x, SourceRecord) and not x.stepwise:
+        return linear_record(total, (x,), move, axis=axis, tokens=x.tokens[indices])
+    keeps_all = total.numel() == x.total.numel()
+    low_rank = _move_low_rank(total, x, move, indices) if axis == -2 else None  # noqa: PLR2004
     return LinearRecord(
-        total=total, axis=axis, of=(x,), apply=vmap(move), name=name,
-        move=move if in_order(line, x.places) else None,
-        mixed=_mixed(total, x, move, line) if axis == -2 else None,  # noqa: PLR2004
-        kind="carry" if whole else "map",
-    )  # fmt: skip
+        total=total,
+        axis=axis,
+        operands=(x,),
+        apply=vmap(move),
+        name=name,
+        move=move if in_order(indices, x.token_count) else None,
+        apply_low_rank=low_rank,
+        kind="identity" if keeps_all else "map",
+    )
 
 
-def _mixed(
-    total: Tensor, x: Record, move: Callable[[Tensor], Tensor], line: Tensor
+def _move_low_rank(
+    total: Tensor, x: Record, move: Move, indices: Tensor
 ) -> Callable[[LowRankParts], LowRankParts | None]:
-    """Lists of vectors stay what they are; some of the queries may be chosen."""
+    """Return a move of lists of vectors, possibly to some of the queries, on low-rank parts."""
 
-    def moved(mixed: LowRankParts) -> LowRankParts | None:
+    def apply_low_rank(parts: LowRankParts) -> LowRankParts | None:
         width = x.total.shape[-1]
         if not x.flat or total.shape[:-2].numel() != 1 or total.shape[-1] != width:
             return None
         features = torch.arange(width, device=total.device)
         if not bool((move(features.expand(x.total.shape)) == features).all()):
             return None
-        return mixed if in_order(line, x.places) else mixed.chosen(line)
+        return parts if in_order(indices, x.token_count) else parts.select_queries(indices)
 
-    return moved
-
-
-def _shaped_expression(
-    total: Tensor, x: ElementwiseRecord, move: Callable[[Tensor], Tensor]
-) -> Record:
-    """An expression that changes shape is a tensor of its own from then on."""
-    axis, _ = tokens_after(x, move)
-    return LinearRecord(total=total, axis=axis, of=(x,), apply=vmap(move), move=move, kind="map")
+    return apply_low_rank
 
 
-def _move_entered(name: str, function: Callable[..., Tensor]) -> None:
+def _add_move_rule(name: str, function: Callable[..., Tensor]) -> None:
     @rule(name)
-    def moved(total: Tensor, x: Any, *args: Any, **options: Any) -> Record:
-        """The parts are moved as the total is."""
+    def move(total: Tensor, x: Any, *args: Any, **options: Any) -> Record:
+        """The parts are moved like the total."""
         if not isinstance(x, Record):
             raise RuleNotApplicable("its index depends on the tokens")
-        plain = [one.total if isinstance(one, Record) else one for one in args]
-        return shaped(total, x, lambda t: function(t, *plain, **options), name)
+        plain = [value.total if isinstance(value, Record) else value for value in args]
+        return move_record(total, x, lambda t: function(t, *plain, **options), name)
 
 
-def _cut_entered(name: str, function: Callable[..., tuple[Tensor, ...]]) -> None:
+def _add_split_rule(name: str, function: Callable[..., tuple[Tensor, ...]]) -> None:
     @rule(name)
-    def cut(total: Any, x: Record, *args: Any, **options: Any) -> list[Record]:
-        """Each piece holds its piece of the parts."""
+    def split(total: Any, x: Record, *args: Any, **options: Any) -> list[Record]:
+        """Each piece has its piece of the parts."""
 
-        def piece(number: int) -> Callable[[Tensor], Tensor]:
+        def piece(number: int) -> Move:
             return lambda t: function(t, *args, **options)[number]
 
-        return [shaped(one, x, piece(number), name) for number, one in enumerate(total)]
+        return [move_record(t, x, piece(number), name) for number, t in enumerate(total)]
 
 
 for _name, _function in MOVES.items():
-    _move_entered(_name, _function)
-for _name, _function in CUTS.items():
-    _cut_entered(_name, _function)
+    _add_move_rule(_name, _function)
+for _name, _function in SPLITS.items():
+    _add_split_rule(_name, _function)
 
 
 @rule("cat", "concat", "concatenate", "stack")
-def joined(total: Tensor, pieces: Any, dim: int = 0, **_: Any) -> Record:
+def concatenate(total: Tensor, pieces: Any, dim: int = 0, **_: Any) -> Record:
     """Pieces side by side; a piece without parts comes from no token."""
-    given = tuple(one for one in pieces if isinstance(one, Record))
-    function = torch.stack if total.ndim > given[0].total.ndim else torch.cat
+    records = tuple(piece for piece in pieces if isinstance(piece, Record))
+    first = records[0]
+    function = torch.stack if total.ndim > first.total.ndim else torch.cat
     axis = dim % total.ndim - total.ndim
-    if function is torch.cat and axis == given[0].axis:
+    if function is torch.cat and axis == first.axis:
         raise RuleNotApplicable("it puts tokens behind tokens")
-    zeros = [None if isinstance(one, Record) else torch.zeros_like(one) for one in pieces]
-    base = [torch.zeros_like(one.total) if isinstance(one, Record) else one for one in pieces]
+    zeros = [None if isinstance(piece, Record) else torch.zeros_like(piece) for piece in pieces]
+    plain = [torch.zeros_like(p.total) if isinstance(p, Record) else p for p in pieces]
 
-    def whole(*parts: Tensor) -> Tensor:
-        waiting = iter(parts)
-        every = [next(waiting) if z is None else z.expand(len(parts[0]), *z.shape) for z in zeros]
-        return function(every, dim=axis)
+    def apply(*parts: Tensor) -> Tensor:
+        remaining = iter(parts)
+        return function(
+            [next(remaining) if z is None else z.expand(len(parts[0]), *z.shape) for z in zeros],
+            dim=axis,
+        )
 
-    where = given[0].axis - (1 if function is torch.stack and axis > given[0].axis else 0)
-    constant = None if len(given) == len(pieces) else function(base, dim=axis)
-    return linear_record(total, given, whole, axis=where, constant=constant)
+    token_axis = first.axis - (1 if function is torch.stack and axis > first.axis else 0)
+    constant = None if len(records) == len(pieces) else function(plain, dim=axis)
+    return linear_record(total, records, apply, axis=token_axis, constant=constant)
 
 
 @rule("index_add")
-def index_added(total: Tensor, base: Any, dim: int, index: Tensor, source: Any, **_: Any) -> Record:
-    """Rows put back where they belong, as mixtures of experts do."""
+def index_add(total: Tensor, base: Any, dim: int, index: Tensor, source: Any, **_: Any) -> Record:
+    """Rows added at an index, as mixtures of experts put their tokens back."""
     if not isinstance(source, Record):
         raise RuleNotApplicable("what it adds has no parts")
     axis = dim % total.ndim - total.ndim
 
-    def placed(part: Tensor) -> Tensor:
-        empty = part.new_zeros(len(part), *total.shape)
-        return empty.index_add(axis, index, part)
+    def spread(part: Tensor) -> Tensor:
+        zeros = part.new_zeros(len(part), *total.shape)
+        return zeros.index_add(axis, index, part)
 
     if isinstance(base, Record):
         return LinearRecord(
-            total=total, axis=base.axis, of=(base, source), apply=lambda b, s: b + placed(s)
+            total=total, axis=base.axis, operands=(base, source), apply=lambda b, s: b + spread(s)
         )
     constant = base if bool(base.any()) else None
-    return LinearRecord(total=total, axis=axis, of=(source,), apply=placed, constant=constant)
+    return LinearRecord(total=total, axis=axis, operands=(source,), apply=spread, constant=constant)
 
 
 @rule("where")
 def where(total: Tensor, condition: Any, a: Any, b: Any) -> Record:
-    """A choice between two, read from the total."""
+    """A choice between two: the condition is read from its total."""
     chosen = condition.total if isinstance(condition, Record) else condition
-    return expression(total, lambda one, other: torch.where(chosen, one, other), (a, b), {})
+    return elementwise_record(total, lambda x, y: torch.where(chosen, x, y), (a, b), {})
 
 
 @rule("masked_fill")
 def masked_fill(total: Tensor, x: Record, mask: Tensor, value: Any) -> Record:
-    """A number in some places: those come from no token."""
-    constant = torch.zeros_like(total).masked_fill(mask, value)
+    """A number filled in under a mask: it comes from no token."""
     apply = lambda part: part.masked_fill(mask, 0)  # noqa: E731
-    if remains_own(x) or value == 0:
+    if stays_own(x) or value == 0:
         return linear_record(total, (x,), apply)
+    constant = torch.zeros_like(total).masked_fill(mask, value)
     return linear_record(total, (x,), apply, constant=constant)
 
 
 @rule("setitem")
 def setitem(total: Tensor, x: Record, index: Any, value: Any) -> Record:
-    """Some numbers replaced: their parts are those of what they are replaced by."""
+    """Some numbers replaced: their parts are the parts of the new numbers."""
     replaced = torch.zeros_like(total, dtype=torch.bool)
     replaced[index] = True
     if not isinstance(value, Record):
@@ -210,10 +217,10 @@ def setitem(total: Tensor, x: Record, index: Any, value: Any) -> Record:
             total, (x,), lambda part: part.masked_fill(replaced, 0), constant=constant
         )
 
-    def both(part: Tensor, new: Tensor) -> Tensor:
-        whole = torch.zeros_like(part)
-        place = index if isinstance(index, tuple) else (index,)
-        whole[slice(None), *place] = new
-        return torch.where(replaced, whole, part)
+    def apply(part: Tensor, new: Tensor) -> Tensor:
+        inserted = torch.zeros_like(part)
+        indices = index if isinstance(index, tuple) else (index,)
+        inserted[slice(None), *indices] = new
+        return torch.where(replaced, inserted, part)
 
-    return LinearRecord(total=total, axis=x.axis, of=(x, value), apply=both)
+    return LinearRecord(total=total, axis=x.axis, operands=(x, value), apply=apply)

@@ -1,7 +1,7 @@
-"""The table of rules: what becomes of the parts, function by function.
+"""The table of rules: how the parts of a torch function's result follow from its arguments' parts.
 
-A rule gets the function's result (the total) and its arguments, with records in place of tensors
-that have parts, and gives a record. Each says its law in a line. The laws are tested for every
+A rule gets the function's result (the total) and its arguments, with records in place of decomposed
+tensors, and returns a record. The docstring of each states its law. The laws are tested for every
 entry: parts sum to the total, the map is linear in the parts, and sources stay apart.
 """
 
@@ -11,25 +11,31 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from normviz.model.decompose.tape import ElementwiseRecord, LinearRecord, Record, SourceRecord
+from normviz.model.decompose.tape import (
+    ElementwiseRecord,
+    LinearRecord,
+    Record,
+    SourceRecord,
+    stays_own,
+)
 from normviz.model.decompose.vectors import LowRankParts
 
 Rule = Callable[..., Any]
 RULES: dict[str, Rule] = {}
 
-READ = {
+READ_FROM_TOTAL = {
     "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "any", "all", "max", "min",
     "amax", "amin", "argmax", "topk", "argsort", "sort", "nonzero", "one_hot", "zeros_like",
     "ones_like", "empty_like", "new_zeros", "new_empty", "new_ones", "new_tensor", "new_full",
     "full_like",
 }  # fmt: skip
-"""What is read from the total: comparisons, choices, and new tensors of the same kind."""
+"""Functions whose result has no parts: comparisons, choices, and new tensors of the same kind."""
 
 OPERATORS = {"add", "sub", "mul", "truediv", "and", "or", "pow", "matmul"}
-SPELLINGS = {
+OPERATOR_RULES = {
     "radd": "add", "rmul": "mul", "truediv": "div", "rtruediv": "rdiv", "rsub": "minus_from",
 }  # fmt: skip
-"""Operators under their functions' names."""
+"""The rules of operators whose name is not the rule's."""
 
 
 class RuleNotApplicable(Exception):
@@ -37,87 +43,102 @@ class RuleNotApplicable(Exception):
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Enter a rule in the table under each of its names."""
+    """Add a rule to the table under each of its names."""
 
-    def enter(function: Rule) -> Rule:
+    def register(function: Rule) -> Rule:
         for name in names:
             RULES[name] = function
         return function
 
-    return enter
+    return register
 
 
 def linear_record(
     total: Tensor,
-    of: tuple[Record, ...],
+    operands: tuple[Record, ...],
     apply: Callable[..., Tensor],
     *,
     axis: int | None = None,
     tokens: Tensor | None = None,
     name: str = "",
-    **more: Any,
+    **fields: Any,
 ) -> Record:
-    """The record of a map that keeps tokens apart: vectors that are one token's remain so."""
-    where = of[0].axis if axis is None else axis
-    alone = same_owner(of)
-    if alone is not None:
-        mine = alone.tokens if tokens is None else tokens
-        return SourceRecord(total=total, axis=where, side=alone.side, tokens=mine, name=name)
-    return LinearRecord(total=total, axis=where, of=of, apply=apply, name=name, **more)
+    """Return the record of a map that keeps tokens apart: a token's own vectors stay its own."""
+    token_axis = operands[0].axis if axis is None else axis
+    source = common_source(operands)
+    if source is not None:
+        return SourceRecord(
+            total=total,
+            axis=token_axis,
+            sequence=source.sequence,
+            tokens=source.tokens if tokens is None else tokens,
+            name=name,
+        )
+    return LinearRecord(
+        total=total, axis=token_axis, operands=operands, apply=apply, name=name, **fields
+    )
 
 
-def same_owner(of: tuple[Record, ...]) -> SourceRecord | None:
-    """The first of the records, where all of them are own vectors of the same tokens."""
-    first = of[0]
-    if not isinstance(first, SourceRecord) or first.followed:
+def common_source(records: tuple[Record, ...]) -> SourceRecord | None:
+    """Return the first record, if all of them are own vectors of the same tokens."""
+    first = records[0]
+    if not isinstance(first, SourceRecord) or first.stepwise:
         return None
-    for other in of[1:]:
-        same = isinstance(other, SourceRecord) and other.side == first.side and not other.followed
-        if not same or not torch.equal(other.tokens, first.tokens):  # type: ignore[attr-defined]
+    for record in records[1:]:
+        same = (
+            isinstance(record, SourceRecord)
+            and stays_own(record)
+            and record.sequence == first.sequence
+            and torch.equal(record.tokens, first.tokens)
+        )
+        if not same:
             return None
     return first
 
 
-def carried(total: Tensor, x: Record, *_: Any, **__: Any) -> Record:
-    """The same numbers in another form: the parts are the same."""
-    return linear_record(total, (x,), _as_it_is, mixed=_as_it_is, kind="carry")
+def identity_record(total: Tensor, x: Record) -> Record:
+    """Return the record of the same numbers in another form: the parts are the same."""
+    return linear_record(total, (x,), _identity, apply_low_rank=_identity, kind="identity")
 
 
-def _as_it_is(part: Any) -> Any:
+def _identity(part: Any) -> Any:
     return part
 
 
-def expression(total: Tensor, function: Callable[..., Tensor], args: Any, options: Any) -> Record:
-    """A function of numbers one by one, folded into the expression its arguments belong to."""
-    given = [one for one in (*args, *options.values()) if isinstance(one, Record)]
-    if (alone := same_owner(tuple(given))) is not None:
-        return linear_record(total, (alone,), _as_it_is)
-    leaves = tuple(dict.fromkeys(leaf for one in given for leaf in leaves_of(one)))
+def elementwise_record(
+    total: Tensor, function: Callable[..., Tensor], args: Any, options: Any
+) -> Record:
+    """Return the record of an elementwise function, merged with those of its arguments."""
+    records = [value for value in (*args, *options.values()) if isinstance(value, Record)]
+    if (source := common_source(tuple(records))) is not None:
+        return linear_record(total, (source,), _identity)
+    leaves = tuple(dict.fromkeys(leaf for record in records for leaf in leaves_of(record)))
 
-    def whole(*values: Tensor) -> Tensor:
+    def merged(*values: Tensor) -> Tensor:
         known = dict(zip(leaves, values, strict=True))
         return function(
-            *(_value(one, known) for one in args),
-            **{name: _value(one, known) for name, one in options.items()},
+            *(_evaluate(argument, known) for argument in args),
+            **{name: _evaluate(argument, known) for name, argument in options.items()},
         )
 
-    axis = next(one.axis for one in given if one.total.ndim == total.ndim)
-    return ElementwiseRecord(total=total, axis=axis, leaves=leaves, function=whole)
+    axis = next(record.axis for record in records if record.total.ndim == total.ndim)
+    return ElementwiseRecord(total=total, axis=axis, leaves=leaves, function=merged)
 
 
 def leaves_of(record: Record) -> tuple[Record, ...]:
-    """The tensors an expression is made of; a record that is none is its own leaf."""
+    """Return the leaves of an elementwise record; any other record is its own leaf."""
     return record.leaves if isinstance(record, ElementwiseRecord) else (record,)
 
 
-def _value(argument: Any, known: dict[Record, Tensor]) -> Any:
+def _evaluate(argument: Any, known: dict[Record, Tensor]) -> Any:
+    """Return an argument's value, given the values of all leaves."""
     if isinstance(argument, ElementwiseRecord):
         return argument.function(*(known[leaf] for leaf in argument.leaves))
     return known[argument] if isinstance(argument, Record) else argument
 
 
-def by_vector(
+def map_low_rank(
     apply: Callable[[Tensor], Tensor], x: Record
 ) -> Callable[[LowRankParts], LowRankParts | None]:
-    """The same map on mixed vectors, where the tensor is a list of vectors."""
-    return lambda mixed: mixed.mapped(apply) if x.flat else None
+    """Return a map of vectors as a map of low-rank parts, if the tensor is a list of vectors."""
+    return lambda parts: parts.map_vectors(apply) if x.flat else None
