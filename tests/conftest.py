@@ -1,32 +1,33 @@
-"""Models that many tests share, each loaded once."""
+"""Models and browsers that many tests share, each started once.
+
+Nothing heavy is imported here, so that tests of the core run without torch.
+"""
 
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 import pytest
-import transformers
-
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
 
 
 @pytest.fixture(scope="session")
 def demo():
-    """The trained BERT and its tokenizer, through the door users take."""
-    from normviz.model.loading import load_model
-
-    loaded = load_model("demo")
-    return loaded.model, loaded.tokenizer
+    """The trained BERT and its tokenizer, loaded as users load it."""
+    return _load("demo")
 
 
 @pytest.fixture(scope="session")
 def smollm2():
     """The trained Llama with grouped heads, and its tokenizer."""
+    return _load("demo-decoder")
+
+
+def _load(name):
     from normviz.model.loading import load_model
 
-    loaded = load_model("demo-decoder")
+    loaded = load_model(name)
     return loaded.model, loaded.tokenizer
 
 

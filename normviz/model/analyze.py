@@ -1,103 +1,102 @@
-"""The story in one function: a model and a text in, a flow out."""
+"""The public entry: a model and a text in, a flow out."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice, zip_longest
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from normviz.core.axes import Said
 from normviz.core.catalog import DEFAULT
 from normviz.core.flow import Flow
+from normviz.core.gradients import Gradients
+from normviz.core.keywords import refuse_unknown_keywords
 from normviz.errors import BadInput
-from normviz.model import inputs as room
 from normviz.model.capture.patching import eval_mode
-from normviz.model.inputs import ModelInputs, has_encoder
+from normviz.model.decompose.tape import BiasHandling
+from normviz.model.inputs import ModelInputs, from_inputs, from_texts, has_encoder
+from normviz.model.limits import MaxTokens, require_max_tokens
 from normviz.model.loading import LoadedModel, load_model
-from normviz.model.options import Options
+from normviz.model.measures.effective import EffectiveForm
+from normviz.model.options import Measures, Options
 from normviz.model.run import run_batch
 from normviz.model.targets import with_continuation, with_generation, with_target
+from normviz.model.types import Model, Tokenizer
 
 
+# `Measures` is quoted so that `help` shows its name instead of every id.
+@refuse_unknown_keywords
 def analyze(
-    model: Any,
-    tokenizer: Any = None,
-    text: Said | None = None,
-    pair: str | None = None,
+    model: Model,
+    text: str | None = None,
     *,
+    tokenizer: Tokenizer | str | Path | None = None,
+    pair: str | None = None,
     target: str | None = None,
     generate: int = 0,
     inputs: Mapping[str, Any] | None = None,
-    measures: str | Iterable[str] = DEFAULT,
+    measures: "Measures" = DEFAULT,
     layers: Collection[int] | None = None,
     heads: Collection[int] | None = None,
+    gradients: Gradients | None = None,
     dtype: str | torch.dtype | None = None,
-    truncate: bool = False,
-    memory: Any = None,
-    biases: str = "source",
-    effective: str = "bias",
-    samples: Any = None,
-    seed: Any = 0,
-    norm: str = "frobenius",
-    origin: str = "after-norm",
-    rows: str = "normalized",
+    max_tokens: MaxTokens | None = None,
+    memory: float | None = None,
+    bias_handling: BiasHandling = "source",
+    effective_form: EffectiveForm = "bias",
 ) -> Flow:
-    """Run a model once on a text, and measure what its attention moved.
+    """Run a model on a text, and measure what its attention moves.
+
+        flow = normviz.analyze("demo", "The cat sat on the mat.")
 
     Parameters
     ----------
     model
         A transformers model, its name, a folder, `"demo"` (a trained BERT), `"demo-decoder"` (a
-        trained Llama) or `"demo-translator"` (a small Marian from Spanish to English). The model
-        comes back exactly as it was.
+        trained Llama) or `"demo-translator"` (a small Marian from Spanish to English). A model
+        object is left exactly as it was.
+    text
+        The text that the model reads.
     tokenizer
-        The model's tokenizer, or its name. Not needed where the model is named; the text may then
-        stand in its place: `analyze("demo", "The cat sat.")`.
-    text, pair
-        The text, and a second one for models that read pairs.
+        The model's tokenizer, or its name. Not needed where the model is named, or is an object
+        that knows where it was loaded from.
+    pair
+        A second text, for models that read pairs.
     target
-        What the model is to have written: the translation for an encoder–decoder, the continuation
-        for a language model. It is read in one pass, as if the model had written it.
+        What the model is assumed to have written: the translation for an encoder–decoder, the
+        continuation for a language model.
     generate
-        How many tokens the model is to write itself (greedily), instead of `target`.
+        How many tokens the model writes itself (greedily), instead of `target`.
     inputs
-        Ready model inputs of any modality, instead of `text`.
+        Ready model inputs of any modality, instead of `text`; no tokenizer is required.
     measures
-        Ids from the catalog, or `"all"`. The first four cost next to nothing; the rungs of the
-        ladder from `feed-forward` on cost about as many passes as there are tokens. What is made
-        of other measures (`rollout:layer-output`) needs only its own name. `"all"` is all that the
-        model has, but for what takes minutes: `attention-flow`, the attributions by gradient (as many
+        Ids from `normviz.MEASURES`, or `"all"`. The default four cost next to nothing; the rungs
+        of the ladder from `feed-forward` on cost about as many passes as there are tokens.
+        Derived measures such as `rollout:layer-output` bring what they are derived from. `"all"`
+        leaves out what takes minutes: `attention-flow`, the attributions by gradient (as many
         passes as there are tokens times the width of the model, or `samples`) and
         `value-zeroing-output`.
     layers, heads
         Which layers and heads to keep, numbered from 0; all by default.
+    gradients
+        `normviz.Gradients(...)`: how the attributions by gradient are computed. Its `rows` also
+        applies to value zeroing.
     dtype
         The precision to run in, such as `"float64"`.
-    truncate
-        Cut a text that is too long instead of refusing it.
+    max_tokens
+        Cut a longer text after this many tokens, or with `"model"` at what the model takes. By
+        default a text that is too long for the model is refused.
     memory
-        How many bytes the ladder's vectors may take; by default a share of what is free.
-    biases
-        What a bias is to an activation: a `"source"` among others, whose part grows and shrinks
-        like any other, or a `"constant"`, so that only tokens are followed. Both add up.
-    effective
-        What `effective-weight` leaves out of α (Brunner et al. 2020): `"bias"`, all that cannot
-        reach the head's output, of the model's own values; `"paper"`, the same of the values
-        without their bias, so that the real output may change; `"stochastic"`, only as much as
-        leaves each row its sum.
-    samples, seed
-        For the attributions by gradient: how many random directions to try for each token, instead
-        of every direction there is, and where the random numbers begin. The squared norm is
-        estimated without bias; the receipt states the standard error.
-    norm
-        The norm of a derivative: `"frobenius"`, or `"spectral"` (slow: a singular value for each
-        pair of tokens).
-    origin
-        Where the input is taken: `"after-norm"`, what enters the first layer, or `"before-norm"`,
-        what the norm of the embeddings is given, where a model has one.
-    rows
-        `"normalized"`, so that each query's attributions add up to one, or `"raw"`; also for
-        value zeroing.
+        How many bytes the vectors of the ladder, of `decomposition` and of the attributions may
+        take; by default a share of what is free.
+    bias_handling
+        How a bias enters an activation: as a `"source"` beside the tokens, whose part grows and
+        shrinks like theirs, or as a `"constant"`, so that only tokens are followed. Both add up.
+    effective_form
+        What `effective-weight` removes from α (Brunner et al. 2020): `"bias"`, everything that
+        cannot reach the head's output, given the model's own values; `"paper"`, the same for the
+        values without their bias, so that the real output may change; `"stochastic"`, only as
+        much as leaves each row its sum.
 
     Returns
     -------
@@ -107,18 +106,124 @@ def analyze(
     Raises
     ------
     NormvizError
-        One of its kinds, saying what was found, what was wanted and what to do.
+        Says what was found, what was expected and what to do.
     """
-    slope = {"samples": samples, "seed": seed, "norm": norm, "origin": origin, "rows": rows}
-    options = Options.asked(measures, layers, heads, memory, biases, effective=effective, **slope)
-    if text is None and inputs is None and isinstance(tokenizer, str):
-        text, tokenizer = tokenizer, None
+    options = Options.from_user(
+        measures,
+        layers,
+        heads,
+        memory=memory,
+        bias_handling=bias_handling,
+        effective_form=effective_form,
+        gradients=gradients,
+    )
+    _require_text_or_inputs(text, inputs)
+    _require_string(pair, "pair")
+    _require_string(target, "target")
+    require_max_tokens(max_tokens)
+    _refuse_with_inputs(inputs, pair=pair, max_tokens=max_tokens)
+    reads_text = inputs is None or target is not None
+    loaded = load_model(model, tokenizer, dtype=dtype, needs_tokenizer=reads_text)
+    if inputs is not None:
+        prepared = from_inputs(loaded.model, loaded.tokenizer, inputs)
+    else:
+        prepared = _encode(loaded, str(text), pair, max_tokens)
+    return _run_one(loaded, _with_written_text(prepared, target, generate), options)
+
+
+@refuse_unknown_keywords
+def analyze_many(
+    model: Model,
+    texts: Iterable[str],
+    *,
+    tokenizer: Tokenizer | str | Path | None = None,
+    targets: Iterable[str] | None = None,
+    batch_size: int = 8,
+    measures: "Measures" = DEFAULT,
+    layers: Collection[int] | None = None,
+    heads: Collection[int] | None = None,
+    gradients: Gradients | None = None,
+    dtype: str | torch.dtype | None = None,
+    max_tokens: MaxTokens | None = None,
+    memory: float | None = None,
+    bias_handling: BiasHandling = "source",
+    effective_form: EffectiveForm = "bias",
+) -> Iterator[Flow]:
+    """Analyze texts in padded batches; yields one flow for each, in order, without padding.
+
+    Parameters
+    ----------
+    model, tokenizer
+        As for `analyze`.
+    texts
+        Any iterable of strings; it is read as the flows are asked for.
+    targets
+        For an encoder–decoder: a translation of each text, in the same order.
+    batch_size
+        How many texts are run together; measures that follow tokens through the layers run them
+        one by one.
+    measures, layers, heads, gradients, dtype, max_tokens, memory, bias_handling, effective_form
+        As for `analyze`.
+
+    Returns
+    -------
+    Iterator[Flow]
+        One flow for each text.
+    """
+    options = Options.from_user(
+        measures,
+        layers,
+        heads,
+        memory=memory,
+        bias_handling=bias_handling,
+        effective_form=effective_form,
+        gradients=gradients,
+    )
+    _require_iterable(texts, "texts")
+    if targets is not None:
+        _require_iterable(targets, "targets")
+    require_max_tokens(max_tokens)
+    if not isinstance(batch_size, int) or batch_size < 1:
+        raise BadInput(
+            f"batch_size is {batch_size!r}.",
+            "Expected a whole number of at least 1.",
+            "Write batch_size=8.",
+        )
     loaded = load_model(model, tokenizer, dtype=dtype)
-    prepared = _prepared(loaded, text, pair, inputs, truncate=truncate)
-    return _one(loaded, _finished(prepared, target, generate), options)
+    pairs = _with_targets(loaded, texts, targets)
+    size = 1 if options.one_by_one else batch_size
+    return _run_batches(loaded, pairs, size, options, max_tokens)
 
 
-def _one(loaded: LoadedModel, prepared: ModelInputs, options: Options) -> Flow:
+@refuse_unknown_keywords
+def check(
+    model: Model,
+    *,
+    tokenizer: Tokenizer | str | Path | None = None,
+    measures: "Measures" = DEFAULT,
+) -> Flow:
+    """Analyze a short text (and a target, for an encoder–decoder), for its receipt.
+
+    Parameters
+    ----------
+    model, tokenizer
+        As for `analyze`.
+    measures
+        What to check: by default attention alone; `"all"` also checks the ladder.
+
+    Returns
+    -------
+    Flow
+        A flow whose `receipt` says whether the parts add up to the model's own numbers.
+    """
+    options = Options.from_user(measures)
+    loaded = load_model(model, tokenizer)
+    prepared = _encode(loaded, "The quick brown fox jumps over the lazy dog.", None, None)
+    target = "It runs." if has_encoder(loaded.model) else None
+    return _run_one(loaded, _with_written_text(prepared, target, 0), options)
+
+
+def _run_one(loaded: LoadedModel, prepared: ModelInputs, options: Options) -> Flow:
     if prepared.batch != 1:
         raise BadInput(
             f"The inputs hold {prepared.batch} sequences.",
@@ -128,109 +233,70 @@ def _one(loaded: LoadedModel, prepared: ModelInputs, options: Options) -> Flow:
     return next(run_batch(loaded, prepared, options))
 
 
-def analyze_many(
-    model: Any,
-    tokenizer: Any = None,
-    texts: Iterable[str] = (),
-    *,
-    targets: Iterable[str] | None = None,
-    batch_size: int = 8,
-    measures: str | Iterable[str] = DEFAULT,
-    layers: Collection[int] | None = None,
-    heads: Collection[int] | None = None,
-    dtype: str | torch.dtype | None = None,
-    truncate: bool = False,
-    memory: Any = None,
-    biases: str = "source",
-    effective: str = "bias",
-    **slope: Any,
+def _run_batches(
+    loaded: LoadedModel,
+    pairs: Iterator[tuple[str, str | None]],
+    size: int,
+    options: Options,
+    max_tokens: MaxTokens | None,
 ) -> Iterator[Flow]:
-    """Analyze texts in padded batches; yields one flow for each, in order, padding dropped.
-
-    Takes what `analyze` takes; above attention, texts are run one by one.
-
-    Parameters
-    ----------
-    model, tokenizer
-        As for `analyze`.
-    texts
-        Any iterable; it is read as the flows are asked for.
-    targets
-        For an encoder–decoder: as many, a translation of each text.
-    batch_size
-        How many texts are run together.
-    measures, layers, heads, dtype, truncate, memory, biases, effective
-        As for `analyze`.
-    **slope
-        What `analyze` says of gradients: `samples`, `seed`, `norm`, `origin`, `rows`.
-    """
-    options = Options.asked(measures, layers, heads, memory, biases, effective=effective, **slope)
-    loaded = load_model(model, tokenizer, dtype=dtype)
-    waiting = _with_targets(loaded, texts, targets)
-    while batch := list(islice(waiting, 1 if options.one_by_one else batch_size)):
-        said = [text for text, _ in batch]
-        prepared = room.from_texts(loaded.model, loaded.tokenizer, said, truncate=truncate)
-        if targets is not None:
-            prepared = with_target(prepared, [target for _, target in batch])
+    """Yield the flow of each text, titled by the text and its target."""
+    while batch := list(islice(pairs, size)):
+        texts = [text for text, _ in batch]
+        targets = [target for _, target in batch if target is not None]
+        prepared = from_texts(loaded.model, loaded.tokenizer, texts, max_tokens=max_tokens)
+        if targets:
+            prepared = with_target(prepared, targets)
         for flow, (text, target) in zip(run_batch(loaded, prepared, options), batch, strict=True):
             yield Flow(flow.streams, flow.receipt, f"{text} → {target}" if target else text)
 
 
 def _with_targets(
-    loaded: LoadedModel, texts: Iterable[str], targets: Iterable[str] | None
-) -> Iterator[tuple[str, str]]:
-    """Each text with its target, or with an empty one where there are to be none."""
+    loaded: LoadedModel, texts: Iterable[Any], targets: Iterable[Any] | None
+) -> Iterator[tuple[str, str | None]]:
+    """Return each text with its target, or with None where the model takes no targets."""
     if has_encoder(loaded.model) != (targets is not None):
-        said = "is an encoder–decoder, and there are no" if targets is None else "has no use for"
+        found = "is an encoder–decoder, and there are no" if targets is None else "has no use for"
         raise BadInput(
-            f"{loaded.name} {said} targets.",
+            f"{loaded.name} {found} targets.",
             "An encoder–decoder needs a target for each text; other models have none.",
             "Give targets=…, one for each text." if targets is None else "Leave targets out.",
         )
+    return _zip_targets(texts, targets)
+
+
+def _zip_targets(
+    texts: Iterable[Any], targets: Iterable[Any] | None
+) -> Iterator[tuple[str, str | None]]:
+    """Yield each text with its target; refuse whatever is not a string."""
     if targets is None:
-        return ((text, "") for text in texts)
-    return _paired(texts, targets)
-
-
-def _paired(texts: Iterable[str], targets: Iterable[str]) -> Iterator[tuple[str, str]]:
+        for text in texts:
+            _require_string(text, "text")
+            yield text, None
+        return
     for text, target in zip_longest(texts, targets):
         if text is None or target is None:
             raise BadInput(
-                f"There are fewer {'texts' if text is None else 'targets'} than the other.",
+                "There are fewer texts than targets."
+                if text is None
+                else "There are fewer targets than texts.",
                 "Every text needs a target of its own.",
                 "Give as many targets as texts, in the same order.",
             )
+        _require_string(text, "text")
+        _require_string(target, "target")
         yield text, target
 
 
-def _prepared(
-    loaded: LoadedModel,
-    text: Said | None,
-    pair: str | None,
-    inputs: Mapping[str, Any] | None,
-    *,
-    truncate: bool,
+def _encode(
+    loaded: LoadedModel, text: str, pair: str | None, max_tokens: MaxTokens | None
 ) -> ModelInputs:
-    if (text is None) == (inputs is None):
-        raise BadInput(
-            "There are both a text and inputs." if text is not None else "There is no text.",
-            "Either a text or ready inputs are wanted.",
-            "Write analyze(model, tokenizer, text) or analyze(model, inputs=…).",
-        )
-    if inputs is not None:
-        return room.from_inputs(loaded.model, loaded.tokenizer, inputs)
-    if not isinstance(text, str):
-        raise BadInput(
-            f"The text is a {type(text).__name__}.",
-            "One string is wanted.",
-            "Use normviz.analyze_many for several texts.",
-        )
     pairs = None if pair is None else [pair]
-    return room.from_texts(loaded.model, loaded.tokenizer, [text], pairs, truncate=truncate)
+    return from_texts(loaded.model, loaded.tokenizer, [text], pairs, max_tokens=max_tokens)
 
 
-def _finished(prepared: ModelInputs, target: str | None, generate: int) -> ModelInputs:
-    """The inputs with what the model has written, or is to have written."""
+def _with_written_text(prepared: ModelInputs, target: str | None, generate: int) -> ModelInputs:
+    """Return the inputs with the text that the model writes, given or generated."""
     if target is not None and generate:
         raise BadInput(
             "Both target and generate are given.",
@@ -253,18 +319,72 @@ def _finished(prepared: ModelInputs, target: str | None, generate: int) -> Model
     return with_continuation(prepared, target)
 
 
-def check(model: Any, tokenizer: Any = None, *, measures: str | Iterable[str] = DEFAULT) -> Flow:
-    """The flow of a short text (and its target) through a model, for its receipt's sake.
+def _require_text_or_inputs(text: Any, inputs: Any) -> None:
+    """Refuse anything but one string, or ready inputs instead of it."""
+    if isinstance(text, Tokenizer):
+        raise BadInput(
+            "The second argument is a tokenizer.",
+            "The second argument is the text; the tokenizer is a keyword.",
+            "Write analyze(model, text, tokenizer=tokenizer).",
+        )
+    if isinstance(text, Mapping):
+        raise BadInput(
+            f"The text is a {type(text).__name__}.",
+            "Expected one string; ready model inputs are a keyword.",
+            "Write analyze(model, inputs=…).",
+        )
+    _require_string(text, "text")
+    if (text is None) == (inputs is None):
+        raise BadInput(
+            "There are both a text and inputs." if text is not None else "There is no text.",
+            "Expected either a text or ready inputs.",
+            "Write analyze(model, text) or analyze(model, inputs=…).",
+        )
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise BadInput(
+            f"inputs is a {type(inputs).__name__}.",
+            "Expected a mapping of the model's own inputs, such as input_ids.",
+            "Give what the tokenizer or processor returned: inputs=processor(…).",
+        )
 
-    Parameters
-    ----------
-    model, tokenizer
-        As for `analyze`.
-    measures
-        What to check: by default attention alone; `"all"` climbs the ladder too.
-    """
-    text, answer = "The quick brown fox jumps over the lazy dog.", "It runs."
-    loaded = load_model(model, tokenizer)
-    prepared = _prepared(loaded, text, None, None, truncate=False)
-    target = answer if has_encoder(loaded.model) else None
-    return _one(loaded, _finished(prepared, target, 0), Options.asked(measures))
+
+def _require_string(value: Any, name: str) -> None:
+    if value is not None and not isinstance(value, str):
+        raise BadInput(
+            f"The {name} is a {type(value).__name__}.",
+            "Expected one string.",
+            "Use normviz.analyze_many for several texts.",
+        )
+
+
+def _require_iterable(values: Any, name: str) -> None:
+    """Refuse one string, a tokenizer, or nothing to iterate over, where texts belong."""
+    if isinstance(values, str):
+        raise BadInput(
+            f"{name} is one string.",
+            "Expected an iterable of strings.",
+            f"Write [{name.removesuffix('s')}], or use normviz.analyze for one text.",
+        )
+    if isinstance(values, Tokenizer):
+        raise BadInput(
+            f"{name} is a tokenizer.",
+            "The second argument is the texts; the tokenizer is a keyword.",
+            "Write analyze_many(model, texts, tokenizer=tokenizer).",
+        )
+    if not isinstance(values, Iterable):
+        raise BadInput(
+            f"{name} is a {type(values).__name__}.",
+            "Expected an iterable of strings.",
+            f"Give a list: {name}=[…].",
+        )
+
+
+def _refuse_with_inputs(inputs: Any, **options: Any) -> None:
+    """Refuse options that only concern a text, beside ready inputs."""
+    for name, value in options.items():
+        if inputs is not None and value is not None:
+            raise BadInput(
+                f"{name} is given beside inputs.",
+                f"Ready inputs are used as they are; {name} is for a text.",
+                f"Leave {name} out, or give a text instead of inputs.",
+            )

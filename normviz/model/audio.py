@@ -1,4 +1,4 @@
-"""Sound as a model hears it: what time each position of an audio encoder stands for."""
+"""Audio encoders: the time that each position stands for."""
 
 import math
 from collections.abc import Mapping
@@ -10,23 +10,23 @@ HOP = 0.01
 """Seconds from one frame of mel features to the next, in Whisper and in Kaldi's filter banks."""
 
 RATE = 16_000
-"""Samples in a second, for every speech model whose configuration does not say."""
+"""Samples per second, for every speech model whose configuration does not state it."""
 
 
-def times(given: Mapping[str, Any], config: Any, length: int) -> Tokens | None:
-    """Positions named by when they begin, such as `0.42 s`; None where that is not known."""
+def frame_times(inputs: Mapping[str, Any], config: Any, length: int) -> Tokens | None:
+    """Return positions labeled by when they begin, such as `0.42 s`; None where that is unknown."""
     config = getattr(config, "encoder", config)
-    step = _by_frames(given.get("input_features"), config, length)
-    if step is None and getattr(given.get("input_values"), "ndim", 0) == 2:  # noqa: PLR2004
-        step = _by_samples(config)
+    step = _step_by_frames(inputs.get("input_features"), config, length)
+    if step is None and getattr(inputs.get("input_values"), "ndim", 0) == 2:  # noqa: PLR2004
+        step = _step_by_samples(config)
     if step is None or not length:
         return None
     digits = max(2, math.ceil(-math.log10(step)))
-    return Tokens.plain(f"{place * step:.{digits}f} s" for place in range(length))
+    return Tokens.plain(f"{position * step:.{digits}f} s" for position in range(length))
 
 
-def _by_frames(features: Any, config: Any, length: int) -> float | None:
-    """Seconds from one position to the next: so many frames of features became one position."""
+def _step_by_frames(features: Any, config: Any, length: int) -> float | None:
+    """Return the seconds between positions, from how many frames of features became one."""
     shape = tuple(getattr(features, "shape", ()))
     if len(shape) != 3 or not length:  # noqa: PLR2004
         return None
@@ -39,7 +39,7 @@ def _by_frames(features: Any, config: Any, length: int) -> float | None:
     return HOP * round(int(frames) / length)
 
 
-def _by_samples(config: Any) -> float | None:
-    """Seconds from one position to the next, where the configuration says how many samples."""
+def _step_by_samples(config: Any) -> float | None:
+    """Return the seconds between positions, where the configuration states how many samples."""
     samples = getattr(config, "inputs_to_logits_ratio", None)
     return None if not samples else float(samples) / getattr(config, "sampling_rate", RATE)

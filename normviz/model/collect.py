@@ -1,9 +1,9 @@
-"""From tensors on the model's device to flows in plain numpy, one for each text of the batch."""
+"""Joining the stages of a run, and turning tensors into numpy streams, one set for each text."""
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import torch
@@ -16,15 +16,20 @@ from normviz.core.stream import Layers, Stream
 from normviz.core.tokens import Tokens
 from normviz.errors import NotFinite, UnsupportedModel
 from normviz.model.inputs import ModelInputs
-from normviz.model.measures.checks import Checks
+from normviz.model.measures.checks import AttentionChecks
 from normviz.model.measures.effective import FORMS
 from normviz.model.measures.ladder.measure import LadderResult
-from normviz.model.measures.reducer import LayerResult, NullSpaceInfo, SkippedLayer
+from normviz.model.measures.results import (
+    LayerResult,
+    NullSpaceInfo,
+    StageResults,
+    select_heads,
+)
 
 
 @dataclass(frozen=True)
 class TextResult:
-    """What belongs to one text: its streams, and for its receipt checks and notes."""
+    """The streams of one text, with the checks and notes for its receipt."""
 
     streams: dict[str, Stream]
     checks: tuple[LayerCheck, ...]
@@ -34,94 +39,125 @@ class TextResult:
 
 
 def collect(
-    passed: Iterable[LayerResult | SkippedLayer],
-    prepared: ModelInputs,
-    layers: Collection[int] | None,
+    results: StageResults, prepared: ModelInputs, layers: Collection[int] | None
 ) -> Iterator[TextResult]:
-    """Sort the layers into streams and give each text of the batch its own."""
-    heard = list(passed)
-    seen = Counter(item.stream for item in heard)
+    """Join the stages, sort the layers into streams, and yield each text of the batch."""
+    counts = Counter(stream for stream, _ in results.passed)
     for layer in layers or ():
-        require_known(layer, range(max(seen.values())), "layer")
-    by_stream = {
-        name: [item for item in heard if isinstance(item, LayerResult) and item.stream == name]
-        for name in STREAMS
-    }
+        require_known(layer, range(max(counts.values())), "layer")
+    joined = join_stages(results)
+    by_stream = {name: [item for item in joined if item.stream == name] for name in STREAMS}
     for row in range(prepared.batch):
-        yield _row(by_stream, prepared, row)
+        yield _collect_text(by_stream, prepared, row)
 
 
-def _row(
+def join_stages(results: StageResults) -> list[LayerResult]:
+    """Return every measured layer with what each stage found for its stream and layer."""
+    return [
+        replace(
+            layer,
+            numbers=layer.numbers
+            | _attribution_numbers(results, layer)
+            | results.zeroings.get(key, {}),
+            ladder=_join_ladders(results.ladders.get(key), results.decompositions.get(key)),
+            attribution=results.attributions.get(key),
+        )
+        for key, layer in results.layers.items()
+    ]
+
+
+def _attribution_numbers(results: StageResults, layer: LayerResult) -> dict[str, Tensor]:
+    """Return the attributions of a layer, with only the heads asked for."""
+    attribution = results.attributions.get((layer.stream, layer.layer))
+    return {
+        name: select_heads(numbers, layer.heads) if "head" in axes_of(name) else numbers
+        for name, numbers in (attribution.numbers if attribution else {}).items()
+    }
+
+
+def _join_ladders(
+    ladder: LadderResult | None, decomposition: LadderResult | None
+) -> LadderResult | None:
+    if ladder is None or decomposition is None:
+        return ladder or decomposition
+    return ladder.merge(decomposition)
+
+
+def _collect_text(
     by_stream: dict[StreamName, list[LayerResult]], prepared: ModelInputs, row: int
 ) -> TextResult:
     streams: dict[str, Stream] = {}
     checks: list[LayerCheck] = []
     rungs: list[RungCheck] = []
-    slopes: list[GradientCheck] = []
+    gradients: list[GradientCheck] = []
     notes: list[str] = []
     for name, items in by_stream.items():
         if not items:
             continue
-        _same_tokens(items)
-        plain = [_plain(item.checks, row) for item in items]
-        actual = _causal(name, items, plain, others=sum(map(bool, by_stream.values())) - 1)
-        checks += [_check(actual, i, p) for i, p in zip(items, plain, strict=True)]
-        streams[actual] = _stream(actual, items, prepared, row)
+        _require_same_tokens(items)
+        numbers = [_check_numbers(item.checks, row) for item in items]
+        others = sum(map(bool, by_stream.values())) - 1
+        actual = _stream_name(name, items, numbers, others=others)
+        checks += [_layer_check(actual, i, n) for i, n in zip(items, numbers, strict=True)]
+        stream = streams[actual] = _build_stream(actual, items, prepared, row)
         rungs += [check for item in items for check in _rung_checks(actual, item)]
-        slopes += [check for item in items for check in _slope_checks(actual, item)]
-        notes += [*_remarks(items), *_coinciding(streams[actual])]
-        notes += _removed(streams[actual], items[0].removal)
-    return TextResult(streams, tuple(checks), tuple(rungs), tuple(slopes), tuple(notes))
+        gradients += [check for item in items for check in _gradient_checks(actual, item)]
+        notes += [*_projection_notes(items), *_alias_notes(stream)]
+        notes += _null_space_notes(stream, items[0].null_space)
+    return TextResult(streams, tuple(checks), tuple(rungs), tuple(gradients), tuple(notes))
 
 
 def _rung_checks(name: StreamName, item: LayerResult) -> Iterator[RungCheck]:
-    climbed = item.climbed
-    for rung, error in () if climbed is None else climbed.errors.items():
-        share = climbed.bias_share[rung]  # type: ignore[union-attr]
-        yield RungCheck(name, item.layer, rung, climbed.dtype, error, share)  # type: ignore[union-attr]
+    ladder = item.ladder
+    if ladder is None:
+        return
+    for rung, error in ladder.errors.items():
+        yield RungCheck(name, item.layer, rung, ladder.dtype, error, ladder.bias_share[rung])
 
 
-def _slope_checks(name: StreamName, item: LayerResult) -> Iterator[GradientCheck]:
-    found = item.attributed
-    for measure, (count, width) in () if found is None else found.directions.items():
+def _gradient_checks(name: StreamName, item: LayerResult) -> Iterator[GradientCheck]:
+    attribution = item.attribution
+    if attribution is None:
+        return
+    for measure, (count, width) in attribution.directions.items():
         yield GradientCheck(
             name,
             item.layer,
             measure,
             item.dtype,
-            found.errors.get(measure),  # type: ignore[union-attr]
+            attribution.errors.get(measure),
             count,
             width,
-            found.standard.get(measure),  # type: ignore[union-attr]
+            attribution.standard_errors.get(measure),
         )
 
 
-def _coinciding(stream: Stream) -> Iterator[str]:
-    """Which rungs are one and the same here."""
+def _alias_notes(stream: Stream) -> Iterator[str]:
+    """Yield which rungs coincide here."""
     for above, below in stream.aliases.items():
         yield f"{stream.name}: {above} is {below}, because no norm follows that sum"
 
 
-def _removed(stream: Stream, removal: NullSpaceInfo | None) -> Iterator[str]:
-    """What `effective-weight` is here: which form, over which keys, and whether it is only α."""
-    if removal is None:
+def _null_space_notes(stream: Stream, info: NullSpaceInfo | None) -> Iterator[str]:
+    """Yield what `effective-weight` is here: which form, over which keys, whether it is only α."""
+    if info is None:
         return
-    yield f"{stream.name}: effective-weight, form {removal.form!r}: {FORMS[removal.form]}"
-    if removal.by_row:
+    yield f"{stream.name}: effective-weight, form {info.form!r}: {FORMS[info.form]}"
+    if info.by_row:
         yield (
             f"{stream.name}: each row of effective-weight is taken over the keys that it may read; "
-            "this is normviz's reading, for in Brunner et al. every row reads all keys"
+            "this extends Brunner et al., where every row reads all keys"
         )
     if not stream.statistic("null-space", "effective-weight").any():
         yield (
             f"{stream.name}: effective-weight is weight itself: no row reads more keys than it "
             f"has independent values (keys {len(stream.keys)}, dimensions of a head "
-            f"{removal.dim}), so there is nothing to remove"
+            f"{info.dim}), so there is nothing to remove"
         )
 
 
-def _remarks(items: list[LayerResult]) -> Iterator[str]:
-    """What a reader of the receipt should know about how W_O was found."""
+def _projection_notes(items: list[LayerResult]) -> Iterator[str]:
+    """Yield how W_O was found, where that is not by reading its weights."""
     probed = [item.projection for item in items if item.probed]
     if probed:
         yield f"W_O of {', '.join(probed)} was found by sending unit vectors through"
@@ -130,11 +166,11 @@ def _remarks(items: list[LayerResult]) -> Iterator[str]:
         yield f"its projections round their input to {kind}: {allowed:.0e} is allowed there"
 
 
-def _same_tokens(items: list[LayerResult]) -> None:
+def _require_same_tokens(items: list[LayerResult]) -> None:
     """Refuse two towers that would be one stream."""
-    shapes = {item.lengths["key"]: item for item in items}
-    if len(shapes) > 1:
-        (a, first), (b, second), *_ = shapes.items()
+    by_length = {item.lengths["key"]: item for item in items}
+    if len(by_length) > 1:
+        (a, first), (b, second), *_ = by_length.items()
         raise UnsupportedModel(
             f"The {first.stream} attentions {first.projection} and {second.projection} read "
             f"{a} and {b} tokens.",
@@ -144,20 +180,20 @@ def _same_tokens(items: list[LayerResult]) -> None:
         )
 
 
-def _causal(
-    name: StreamName, items: list[LayerResult], plain: list[dict[str, float]], *, others: int
+def _stream_name(
+    name: StreamName, items: list[LayerResult], numbers: list[dict[str, float]], *, others: int
 ) -> StreamName:
-    """A single stack whose tokens never look ahead is a decoder, whatever its modules say."""
+    """Return `decoder` for a single causal stack, whatever its modules are called."""
     single = name == "encoder" and not others and items[0].lengths["key"] > 1
-    return "decoder" if single and all(p["ahead"] == 0 for p in plain) else name
+    return "decoder" if single and all(n["ahead"] == 0 for n in numbers) else name
 
 
-def _plain(checks: Checks, row: int) -> dict[str, float]:
+def _check_numbers(checks: AttentionChecks, row: int) -> dict[str, float]:
     return {f.name: float(getattr(checks, f.name)[row]) for f in fields(checks)}
 
 
-def _check(name: StreamName, item: LayerResult, plain: dict[str, float]) -> LayerCheck:
-    if not all(math.isfinite(number) for number in plain.values()):
+def _layer_check(name: StreamName, item: LayerResult, numbers: dict[str, float]) -> LayerCheck:
+    if not all(math.isfinite(number) for number in numbers.values()):
         raise NotFinite(
             f"{name} layer {item.layer} puts out numbers that are not finite "
             f"(its projection is {item.projection}, in {item.dtype}).",
@@ -169,77 +205,84 @@ def _check(name: StreamName, item: LayerResult, plain: dict[str, float]) -> Laye
         layer=item.layer,
         module=item.projection,
         dtype=item.dtype,
-        error=plain["error"],
-        least_row=plain["least_row"],
-        greatest_row=plain["greatest_row"],
-        leak=plain["leak"],
-        bias_share=plain["bias_share"],
+        error=numbers["error"],
+        least_row=numbers["least_row"],
+        greatest_row=numbers["greatest_row"],
+        leak=numbers["leak"],
+        bias_share=numbers["bias_share"],
         sink=item.sink,
     )
 
 
-def _stream(name: StreamName, items: list[LayerResult], prepared: ModelInputs, row: int) -> Stream:
+def _build_stream(
+    name: StreamName, items: list[LayerResult], prepared: ModelInputs, row: int
+) -> Stream:
+    """Return the measures of one stream of one text, as numpy arrays without padding."""
     first = items[0]
-    query_side, key_side = COMPONENTS[name]
-    queries = _side(prepared, query_side, first, "query", row)
-    same = query_side == key_side and first.lengths["query"] == first.lengths["key"]
-    keys = queries if same else _side(prepared, key_side, first, "key", row)
-    found = {
-        measure: Layers(_numpy(item, measure, item.numbers, row) for item in items)
+    query_component, key_component = COMPONENTS[name]
+    queries = _tokens(prepared, query_component, first, "query", row)
+    same = query_component == key_component and first.lengths["query"] == first.lengths["key"]
+    keys = queries if same else _tokens(prepared, key_component, first, "key", row)
+    arrays = {
+        measure: Layers(_to_numpy(item, measure, item.numbers, row) for item in items)
         for measure in first.numbers
     }
-    coinciding, rungs = _laddered(items, row)
-    found |= rungs
-    readings = {name: found.pop(name) for name in tuple(found) if split_statistic(name)[0]}
+    aliases, rungs = _ladder_arrays(items, row)
+    arrays |= rungs
+    statistics = {name: arrays.pop(name) for name in tuple(arrays) if split_statistic(name)[0]}
     layers = tuple(item.layer for item in items)
-    return Stream(name, queries, keys, layers, first.heads, found, readings, coinciding)
+    return Stream(name, queries, keys, layers, first.heads, arrays, statistics, aliases)
 
 
-def _laddered(items: list[LayerResult], row: int) -> tuple[dict[str, str], dict[str, Layers]]:
-    """Which rungs coincide in every layer, and the numbers of those that every layer has."""
-    climbed = [item.climbed for item in items if item.climbed is not None]
-    if not climbed:
+def _ladder_arrays(items: list[LayerResult], row: int) -> tuple[dict[str, str], dict[str, Layers]]:
+    """Return which rungs coincide in every layer, and the arrays of those every layer has."""
+    ladders = [item.ladder for item in items if item.ladder is not None]
+    if not ladders:
         return {}, {}
-    same = {
-        n: b for n, b in climbed[0].aliases.items() if all(c.aliases.get(n) == b for c in climbed)
+    aliases = {
+        above: below
+        for above, below in ladders[0].aliases.items()
+        if all(ladder.aliases.get(above) == below for ladder in ladders)
     }
-    numbers = [_filled(c) for c in climbed]
-    held = [name for name in numbers[0] if all(name in n for n in numbers)]
-    kept = [name for name in held if name.rpartition(":")[2] not in same]
-    return same, {
-        name: Layers(_numpy(i, name, n, row) for i, n in zip(items, numbers, strict=True))
-        for name in kept
+    numbers = [_with_aliases(ladder) for ladder in ladders]
+    everywhere = [name for name in numbers[0] if all(name in n for n in numbers)]
+    stored = [name for name in everywhere if name.rpartition(":")[2] not in aliases]
+    return aliases, {
+        name: Layers(_to_numpy(i, name, n, row) for i, n in zip(items, numbers, strict=True))
+        for name in stored
     }
 
 
-def _filled(climbed: LadderResult) -> dict[str, Tensor]:
-    """A layer's numbers, those of coinciding rungs under both names."""
+def _with_aliases(ladder: LadderResult) -> dict[str, Tensor]:
+    """Return a layer's numbers, those of coinciding rungs under both names."""
     twice = {
         name.replace(below, above): numbers
-        for above, below in climbed.aliases.items()
-        for name, numbers in climbed.numbers.items()
+        for above, below in ladder.aliases.items()
+        for name, numbers in ladder.numbers.items()
         if name.rpartition(":")[2] == below
     }
-    return climbed.numbers | twice
+    return ladder.numbers | twice
 
 
-def _side(prepared: ModelInputs, side: str, item: LayerResult, axis: str, row: int) -> Tokens:
-    """The tokens along an axis, without padding."""
-    tokens = prepared.tokens(side, item.lengths[axis], row)
-    real = item.queries if axis == "query" else item.keys
-    return tokens if real is None else tokens.take(_places(real[row]).tolist())
+def _tokens(
+    prepared: ModelInputs, component: str, item: LayerResult, axis: str, row: int
+) -> Tokens:
+    """Return the tokens along an axis, without padding."""
+    tokens = prepared.tokens(component, item.lengths[axis], row)
+    mask = item.queries if axis == "query" else item.keys
+    return tokens if mask is None else tokens.take(_positions(mask[row]).tolist())
 
 
-def _places(real: Tensor) -> Tensor:
-    return torch.nonzero(real)[:, 0]
+def _positions(mask: Tensor) -> Tensor:
+    return torch.nonzero(mask)[:, 0]
 
 
-def _numpy(item: LayerResult, measure: str, held: Mapping[str, Tensor], row: int) -> Array:
-    """One text's numbers of a measure, without padding, as float32 on the host."""
-    numbers = held[measure][row]
-    for axis, real in (("query", item.queries), ("key", item.keys)):
-        axes = axes_of(measure)[1:]
-        if real is not None and axis in axes and not real[row].all():
-            numbers = numbers.index_select(axes.index(axis), _places(real[row]))
+def _to_numpy(item: LayerResult, measure: str, tensors: Mapping[str, Tensor], row: int) -> Array:
+    """Return one text's numbers of a measure, without padding, as float32."""
+    numbers = tensors[measure][row]
+    axes = axes_of(measure)[1:]
+    for axis, mask in (("query", item.queries), ("key", item.keys)):
+        if mask is not None and axis in axes and not mask[row].all():
+            numbers = numbers.index_select(axes.index(axis), _positions(mask[row]))
     array = numbers.to("cpu", torch.float32).contiguous().numpy()
     return np.asarray(array, dtype=np.float32)

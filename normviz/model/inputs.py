@@ -11,10 +11,17 @@ from torch import Tensor, nn
 
 from normviz.core.tokens import Tokens
 from normviz.errors import BadInput
-from normviz.model import detokenize as spelling
-from normviz.model.audio import times
-from normviz.model.limits import check_ids, check_length, longest
-from normviz.model.types import Real
+from normviz.model.audio import frame_times
+from normviz.model.detokenize import label_ids, label_tokens
+from normviz.model.limits import (
+    MaxTokens,
+    check_ids,
+    check_length,
+    origin_of,
+    require_max_tokens,
+    token_limit,
+)
+from normviz.model.types import TokenMask
 
 
 @dataclass(frozen=True)
@@ -22,7 +29,8 @@ class ModelInputs:
     """Ready model inputs, with what is needed to label the result."""
 
     model: nn.Module
-    given: dict[str, Any]
+    tensors: dict[str, Any]
+    """The keyword arguments of the model's forward pass."""
     tokenizer: Any = None
     title: str = ""
     notes: tuple[str, ...] = field(default=())
@@ -30,47 +38,48 @@ class ModelInputs:
     @property
     def batch(self) -> int:
         """How many sequences there are."""
-        return next(len(value) for value in self.given.values() if isinstance(value, Tensor))
+        return next(len(value) for value in self.tensors.values() if isinstance(value, Tensor))
 
-    def ids(self, side: str) -> Tensor | None:
-        """The token ids of a side; a single stack has the same on both."""
-        name = "decoder_input_ids" if side == "decoder" and has_encoder(self.model) else "input_ids"
-        found = self.given.get(name)
-        return found if isinstance(found, Tensor) else None
+    def ids(self, component: str) -> Tensor | None:
+        """Return the token ids of the encoder or decoder; a single stack has the same for both."""
+        decoding = component == "decoder" and has_encoder(self.model)
+        ids = self.tensors.get("decoder_input_ids" if decoding else "input_ids")
+        return ids if isinstance(ids, Tensor) else None
 
-    def real(self, side: str, length: int) -> Real | None:
-        """Which of the positions of a side hold tokens and not padding; None: all of them."""
-        decoding = side == "decoder" and has_encoder(self.model)
-        mask = self.given.get("decoder_attention_mask" if decoding else "attention_mask")
+    def token_mask(self, component: str, length: int) -> TokenMask | None:
+        """Return which positions hold tokens and not padding; None if all of them do."""
+        decoding = component == "decoder" and has_encoder(self.model)
+        mask = self.tensors.get("decoder_attention_mask" if decoding else "attention_mask")
         if not isinstance(mask, Tensor) or mask.ndim != 2:  # noqa: PLR2004
             return None
-        frames = getattr(self.model, "_get_feature_vector_attention_mask", None)
-        if mask.shape[1] != length and frames is not None:  # sound: the mask counts samples
-            mask = frames(length, mask)
+        frame_mask = getattr(self.model, "_get_feature_vector_attention_mask", None)
+        if mask.shape[1] != length and frame_mask is not None:  # audio: the mask counts samples
+            mask = frame_mask(length, mask)
         if mask.shape[1] != length or bool(mask.bool().all()):
             return None
         return mask.bool()
 
-    def tokens(self, side: str, length: int, row: int) -> Tokens:
-        """The labels of a side: pieces, ids, image patches, times, or plain numbers."""
-        ids = self.ids(side)
+    def tokens(self, component: str, length: int, row: int) -> Tokens:
+        """Return the labels of one sequence: tokens, ids, image patches, times or numbers."""
+        ids = self.ids(component)
         if ids is not None and ids.shape[1] == length:
             row_ids = ids[row].tolist()
             if self.tokenizer is not None:
-                return spelling.read(self.tokenizer, row_ids)
-            return spelling.unread(row_ids)
-        if "pixel_values" in self.given:
-            return patches(self.given["pixel_values"], self.model, length)
-        heard = side == "encoder" and times(self.given, getattr(self.model, "config", None), length)
-        if heard:
-            return heard
+                return label_tokens(self.tokenizer, row_ids)
+            return label_ids(row_ids)
+        if "pixel_values" in self.tensors:
+            return label_patches(self.tensors["pixel_values"], self.model, length)
+        if component == "encoder":
+            times = frame_times(self.tensors, getattr(self.model, "config", None), length)
+            if times:
+                return times
         return Tokens.plain(str(n) for n in range(length))
 
     def fingerprint(self) -> str:
-        """A hash of everything the model was given."""
+        """Return a hash of everything the model was given."""
         digest = hashlib.sha256()
-        for name in sorted(self.given):
-            value = self.given[name]
+        for name in sorted(self.tensors):
+            value = self.tensors[name]
             if isinstance(value, Tensor):
                 plain = value.detach().cpu().contiguous()
                 digest.update(f"{name} {tuple(plain.shape)} {plain.dtype}".encode())
@@ -78,26 +87,26 @@ class ModelInputs:
         return digest.hexdigest()[:16]
 
     def for_forward(self) -> dict[str, Any]:
-        """The inputs on the model's device, without cache and without needless logits."""
-        device, dtype = _place(self.model)
+        """Return the inputs on the model's device, without cache and without needless logits."""
+        device, dtype = _device_and_dtype(self.model)
         moved = {
             name: value.to(device, dtype if value.is_floating_point() else None)
             if isinstance(value, Tensor)
             else value
-            for name, value in self.given.items()
+            for name, value in self.tensors.items()
         }
-        takes = inspect.signature(type(self.model).forward).parameters
-        spare = {"use_cache": False, "logits_to_keep": 1}
-        return moved | {name: value for name, value in spare.items() if name in takes}
+        parameters = inspect.signature(type(self.model).forward).parameters
+        savings = {"use_cache": False, "logits_to_keep": 1}
+        return moved | {name: value for name, value in savings.items() if name in parameters}
 
 
 def has_encoder(model: nn.Module) -> bool:
-    """Whether the model is an encoder–decoder."""
+    """Return whether the model is an encoder–decoder."""
     return bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
 
 
-def _place(model: nn.Module) -> tuple[torch.device, torch.dtype]:
-    """Where the inputs go, and in which precision."""
+def _device_and_dtype(model: nn.Module) -> tuple[torch.device, torch.dtype]:
+    """Return where the inputs go, and in which precision."""
     first = next(model.parameters(), None)
     if first is None:
         return torch.device("cpu"), torch.float32
@@ -107,8 +116,8 @@ def _place(model: nn.Module) -> tuple[torch.device, torch.dtype]:
     return device, dtype
 
 
-def patches(pixels: Tensor, model: nn.Module, length: int) -> Tokens:
-    """Image patches by row and column, after the special tokens that vision models put first."""
+def label_patches(pixels: Tensor, model: nn.Module, length: int) -> Tokens:
+    """Return image patches labeled by row and column, after the special tokens put first."""
     config = getattr(model, "config", None)
     config = getattr(config, "vision_config", config)
     size = getattr(config, "patch_size", None)
@@ -119,35 +128,36 @@ def patches(pixels: Tensor, model: nn.Module, length: int) -> Tokens:
     if extra < 0:
         return Tokens.plain(str(n) for n in range(length))
     special = ["[CLS]", *(f"[extra {n}]" for n in range(1, extra))][:extra]
-    places = [f"{row},{column}" for row in range(rows) for column in range(columns)]
-    labels = Tokens.plain(special + places, special=[True] * extra + [False] * len(places))
-    kinds = ("[CLS]", *labels.categories[1:]) if extra else labels.categories
+    patches = [f"{row},{column}" for row in range(rows) for column in range(columns)]
+    labels = Tokens.plain(special + patches, special=[True] * extra + [False] * len(patches))
+    categories = ("[CLS]", *labels.categories[1:]) if extra else labels.categories
     return replace(
         labels,
         categories=tuple(
-            "other" if not s else k for s, k in zip(labels.special, kinds, strict=True)
+            category if is_special else "other"
+            for is_special, category in zip(labels.special, categories, strict=True)
         ),
     )
 
 
 def from_inputs(model: nn.Module, tokenizer: Any, inputs: Mapping[str, Any]) -> ModelInputs:
-    """Inputs that are ready for the model, of any modality."""
-    given = {
+    """Return inputs that are ready for the model, of any modality."""
+    tensors = {
         name: torch.as_tensor(value) if _is_array(value) else value
         for name, value in dict(inputs).items()
     }
-    if not any(isinstance(value, Tensor) and value.numel() for value in given.values()):
+    if not any(isinstance(value, Tensor) and value.numel() for value in tensors.values()):
         raise BadInput(
-            f"inputs holds {sorted(given) or 'nothing'}, and no tensor with numbers in it.",
-            "The model's own inputs are wanted, such as input_ids or pixel_values.",
+            f"inputs holds {sorted(tensors) or 'nothing'}, and no tensor with numbers in it.",
+            "Expected the model's own inputs, such as input_ids or pixel_values.",
             "Give what the tokenizer or processor returned: inputs=processor(…).",
         )
-    if "labels" in given and has_encoder(model) and "decoder_input_ids" not in given:
-        given["decoder_input_ids"] = shifted(model, given["labels"])
-    given.pop("labels", None)
-    prepared = ModelInputs(model, given, tokenizer)
-    for side in ("encoder", "decoder"):
-        ids = prepared.ids(side)
+    if "labels" in tensors and has_encoder(model) and "decoder_input_ids" not in tensors:
+        tensors["decoder_input_ids"] = shift_right(model, tensors["labels"])
+    tensors.pop("labels", None)
+    prepared = ModelInputs(model, tensors, tokenizer)
+    for component in ("encoder", "decoder"):
+        ids = prepared.ids(component)
         if ids is not None:
             check_ids(model, ids, tokenizer)
     return prepared
@@ -163,74 +173,78 @@ def from_texts(
     texts: Sequence[str],
     pairs: Sequence[str] | None = None,
     *,
-    truncate: bool = False,
-    most: int | None = None,
+    max_tokens: MaxTokens | None = None,
 ) -> ModelInputs:
-    """One or more texts (or pairs) as a batch, padded on the right where lengths differ.
+    """Return one or more texts (or pairs) as a batch, padded on the right where lengths differ.
 
-    With `most`, a text may have no more tokens than that, whatever the model can take.
+    With `max_tokens`, longer texts are cut there, or at the model's own limit if that is lower;
+    without it, a text that the model cannot take is refused.
     """
+    require_max_tokens(max_tokens)
     if tokenizer is None:
+        origin = origin_of(model)
         raise BadInput(
-            "There is no tokenizer.",
+            f"There is no tokenizer; none could be loaded from {origin!r}, where the model is from."
+            if origin
+            else "There is no tokenizer; the model does not say where it was loaded from.",
             "A text needs one to become tokens.",
-            "Give the tokenizer after the model, or ready inputs with inputs=….",
+            "Give tokenizer=…, or ready model inputs with inputs=….",
         )
+    limits = [token_limit(model, tokenizer), max_tokens if max_tokens != "model" else None]
+    limit = min((number for number in limits if number is not None), default=None)
     rows = []
     notes: list[str] = []
-    limits = [one for one in (longest(model, tokenizer), most) if one is not None]
-    limit = min(limits, default=None)
     for n, text in enumerate(texts):
         pair = pairs[n] if pairs is not None else None
-        row, note = encoded(tokenizer, text, pair, limit, truncate=truncate)
+        row, note = encode_text(tokenizer, text, pair, limit, truncate=max_tokens is not None)
         rows.append(row)
         notes += note
-    given = padded(rows, getattr(tokenizer, "pad_token_id", None) or 0)
-    check_ids(model, given["input_ids"], tokenizer)
+    tensors = pad_rows(rows, getattr(tokenizer, "pad_token_id", None) or 0)
+    check_ids(model, tensors["input_ids"], tokenizer)
     title = " ‖ ".join(part for part in (texts[0], pairs[0] if pairs else None) if part)
-    return ModelInputs(model, given, tokenizer, title, tuple(notes))
+    return ModelInputs(model, tensors, tokenizer, title, tuple(notes))
 
 
-def encoded(
-    tokenizer: Any, text: str, pair: str | None, limit: int | None, *, truncate: bool
+def encode_text(
+    tokenizer: Any, text: Any, pair: str | None, limit: int | None, *, truncate: bool
 ) -> tuple[dict[str, list[int]], list[str]]:
-    """One text as ids, checked for emptiness and length."""
+    """Return one text as ids with notes for the receipt, checked for emptiness and length."""
     if not isinstance(text, str) or not text.strip():
         raise BadInput(
             f"The text is {text!r}.",
-            "A text with at least one visible character is wanted.",
+            "Expected a text with at least one visible character.",
             "Give some text, or ready inputs with inputs=….",
         )
-    encode = {"text": text, "text_pair": pair, "verbose": False}
-    row = {name: list(value) for name, value in tokenizer(**encode).items()}
+    options = {"text": text, "text_pair": pair, "verbose": False}
+    row = {name: list(value) for name, value in tokenizer(**options).items()}
     length = len(row["input_ids"])
     notes = []
     if truncate and limit is not None and length > limit:
-        short = tokenizer(**encode, truncation=True, max_length=limit)
+        short = tokenizer(**options, truncation=True, max_length=limit)
         row = {name: list(value) for name, value in short.items()}
         notes.append(f"the text was cut from {length} to {len(row['input_ids'])} tokens")
     check_length(len(row["input_ids"]), limit)
     if all(number in tokenizer.all_special_ids for number in row["input_ids"]):
         raise BadInput(
             f"The text {text!r} gives nothing but special tokens.",
-            "At least one token of text is wanted.",
+            "Expected at least one token of text.",
             "Give some text that the tokenizer knows.",
         )
     return row, notes
 
 
-def padded(rows: Sequence[Mapping[str, list[int]]], pad: int) -> dict[str, Tensor]:
-    """Rows of ids as one batch, filled up on the right."""
-    longest_row = max(len(row["input_ids"]) for row in rows)
-    given = {}
+def pad_rows(rows: Sequence[Mapping[str, list[int]]], pad: int) -> dict[str, Tensor]:
+    """Return rows of ids as one batch, padded on the right."""
+    width = max(len(row["input_ids"]) for row in rows)
+    tensors = {}
     for name in rows[0]:
         fill = pad if name == "input_ids" else 0
-        given[name] = torch.tensor([r[name] + [fill] * (longest_row - len(r[name])) for r in rows])
-    return given
+        tensors[name] = torch.tensor([r[name] + [fill] * (width - len(r[name])) for r in rows])
+    return tensors
 
 
-def shifted(model: nn.Module, labels: Tensor) -> Tensor:
-    """The decoder's input when it is taught these labels: a start token, then all but the last."""
+def shift_right(model: nn.Module, labels: Tensor) -> Tensor:
+    """Return the decoder's input for these labels: a start token, then all but the last."""
     own = getattr(model, "prepare_decoder_input_ids_from_labels", None)
     if own is not None:
         return own(labels)  # type: ignore[no-any-return]

@@ -1,68 +1,92 @@
-"""Running a model on what was prepared for it, and making flows of what was heard."""
+"""Running a model on prepared inputs, and making a flow of each text."""
 
 import platform
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from typing import Any
 
 import torch
+from torch import nn
 
-from normviz.core.axes import StreamName  # noqa: TC001 - beartype reads it
 from normviz.core.flow import Flow
 from normviz.core.receipt import Receipt
 from normviz.derived.complete import add_derived
 from normviz.model.capture import CapturedAttention, LayerTrace, capture
+from normviz.model.capture.early_stop import StopForward
 from normviz.model.capture.patching import implementation_name
 from normviz.model.collect import collect
 from normviz.model.inputs import ModelInputs, has_encoder
 from normviz.model.loading import LoadedModel
 from normviz.model.measures.extra_passes import run_extra_passes
-from normviz.model.measures.ladder.decomposition import Carried
+from normviz.model.measures.ladder.decomposition import TracedLayer, measure_decomposition
 from normviz.model.measures.reducer import AttentionReducer
+from normviz.model.measures.results import StageResults, number_attentions
 from normviz.model.options import Options
+from normviz.model.types import AttentionKey  # noqa: TC001 - beartype reads it
 from normviz.system.progress import track_progress
 
 
 def run_batch(loaded: LoadedModel, prepared: ModelInputs, options: Options) -> Iterator[Flow]:
-    """Run a model on what was prepared, and make a flow of each text."""
+    """Run a model on prepared inputs, and yield the flow of each text."""
     attention = implementation_name(loaded.model)
-    sides = {side: (lambda n, side=side: prepared.real(side, n)) for side in ("encoder", "decoder")}
+    results, notes = _run_stages(loaded.model, prepared, options)
+    facts = _receipt_facts(loaded, prepared, attention)
+    for text in collect(results, prepared, options.layers):
+        receipt = Receipt(
+            text.checks,
+            **facts,
+            rungs=text.rungs,
+            gradients=text.gradients,
+            notes=prepared.notes + text.notes + notes,
+        )
+        flow = Flow(text.streams, receipt, prepared.title)
+        yield add_derived(flow, options.measures, options.layers, insist=options.by_name)
+
+
+def _run_stages(
+    model: nn.Module, prepared: ModelInputs, options: Options
+) -> tuple[StageResults, tuple[str, ...]]:
+    """Return the results of all passes that the measures need, and notes for the receipt."""
     reducer = AttentionReducer(
         options.run_for,
         layers=options.run_layers,
         heads=options.heads,
-        real=sides,
+        padding={c: partial(prepared.token_mask, c) for c in ("encoder", "decoder")},
         memory=options.memory,
-        biases=options.biases,
-        form=options.effective,
+        bias_handling=options.bias_handling,
+        effective_form=options.effective_form,
     )
-    with track_progress("attention layers", _layer_count(loaded.model)) as step:
+    inputs = prepared.for_forward()
+    with track_progress("attention layers", _layer_count(model)) as step:
 
-        def measured(heard: CapturedAttention) -> None:
-            reducer(heard)
+        def reduce(captured: CapturedAttention) -> None:
+            reducer(captured)
             step()
 
-        layered = reducer.layered if reducer.needs_tape else None
-        inputs = prepared.for_forward()
-        capture(loaded.model, inputs, measured, layered, biases=reducer.needs_biases)
+        on_layer = reducer.add_ladder if reducer.needs_tape else None
+        capture(model, inputs, reduce, on_layer, value_bias=reducer.needs_value_bias)
+    results = reducer.results
     if "decomposition" in options.measures:
         with torch.no_grad():
-            reducer.carried(_carried(loaded.model, prepared, len(reducer.results)))
-    said = run_extra_passes(loaded.model, inputs, reducer, options.slope)
-    about = _about(loaded, prepared, attention)
-    for row in collect(reducer.results, prepared, options.layers):
-        notes = prepared.notes + row.notes + said
-        receipt = Receipt(
-            row.checks, **about, rungs=row.rungs, gradients=row.gradients, notes=notes
-        )
-        flow = Flow(row.streams, receipt, prepared.title)
-        yield add_derived(flow, options.measures, options.layers, insist=options.by_name)
+            layers = _trace_all_layers(model, prepared, len(results.passed))
+            traced = [key for layer in layers for key in layer.keys]
+            assert traced == results.passed  # noqa: S101 - both passes run the same attentions
+            results.decompositions = measure_decomposition(layers, reducer.ladder_request)
+    notes = run_extra_passes(
+        model,
+        inputs,
+        options.run_for,
+        results,
+        gradients=options.gradients,
+        memory=options.memory,
+    )
+    return results, notes
 
 
-def _about(loaded: LoadedModel, prepared: ModelInputs, attention: str) -> dict[str, Any]:
-    """What a receipt says of a whole batch."""
+def _receipt_facts(loaded: LoadedModel, prepared: ModelInputs, attention: str) -> dict[str, Any]:
+    """Return what the receipts of a whole batch have in common."""
     first = next(loaded.model.parameters(), None)
     return {
         "model": loaded.name,
@@ -74,29 +98,27 @@ def _about(loaded: LoadedModel, prepared: ModelInputs, attention: str) -> dict[s
     }
 
 
-class _Enough(Exception):
-    """The last layer has passed; what a model does with its output is its own affair."""
+def _trace_all_layers(model: nn.Module, prepared: ModelInputs, count: int) -> list[TracedLayer]:
+    """Run a second pass with one tape through all layers, up to the last of `count` attentions."""
+    layers: list[TracedLayer] = []
+    keys: list[AttentionKey] = []
 
+    def number(captured: CapturedAttention) -> None:
+        keys.extend(number_attentions([captured.stream], keys))
 
-def _carried(model: Any, prepared: ModelInputs, attentions: int) -> list[Carried]:
-    """A second pass, with one tape through all layers, up to the last of so many attentions."""
-    layers: list[Carried] = []
-    streams: list[StreamName] = []
+    def on_layer(trace: LayerTrace) -> None:
+        before = sum(len(layer.keys) for layer in layers)
+        layers.append(TracedLayer(trace, tuple(keys[before:])))
+        if len(keys) == count:
+            raise StopForward
 
-    def layered(taped: LayerTrace) -> None:
-        before = sum(len(layer.streams) for layer in layers)
-        layers.append(Carried(taped, tuple(streams[before:])))
-        if len(streams) == attentions:
-            raise _Enough
-
-    with suppress(_Enough):
-        hear = lambda heard: streams.append(heard.stream)  # noqa: E731
-        capture(model, prepared.for_forward(), hear, layered, carried=True)
+    with suppress(StopForward):
+        capture(model, prepared.for_forward(), number, on_layer, through_all_layers=True)
     return layers
 
 
 def _layer_count(model: Any) -> int | None:
-    """How many attentions a pass will have, where the configuration says so."""
+    """Return how many attentions a pass will have, where the configuration says so."""
     if has_encoder(model):
         return None
     return getattr(getattr(model, "config", None), "num_hidden_layers", None)
@@ -104,6 +126,6 @@ def _layer_count(model: Any) -> int | None:
 
 @cache
 def versions() -> dict[str, str]:
-    """What ran: normviz and what it stands on."""
+    """Return the versions of normviz and of what it runs on."""
     names = ("normviz", "torch", "transformers", "numpy")
     return {name: version(name) for name in names} | {"python": platform.python_version()}

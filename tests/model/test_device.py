@@ -1,4 +1,4 @@
-"""Everything is computed where the model is: shown on the meta device, where nothing can hide."""
+"""Everything is computed on the model's device: tested on meta, where any other tensor shows."""
 
 import architectures
 import pytest
@@ -12,7 +12,7 @@ from normviz.model.measures.reducer import AttentionReducer
 
 
 class Elsewhere(TorchDispatchMode):
-    """Notes every tensor that is made on another device than meta."""
+    """Records every tensor that is created on another device than meta."""
 
     def __init__(self):
         super().__init__()
@@ -41,11 +41,11 @@ def test_capture_and_measures_make_no_tensor_elsewhere(name):
     reducer = AttentionReducer(DEFAULT)
     watch = Elsewhere()
 
-    def watched(heard):
+    def reduce(captured):
         with watch:
-            return reducer(heard)
+            return reducer(captured)
 
-    results = capture(model, inputs, watched)
+    results = capture(model, inputs, reduce)
     assert watch.made == []
     assert watch.operations > 20 * len(results) > 0
     for result in results:
@@ -57,7 +57,7 @@ def test_padding_is_handled_there_too():
     model, inputs = on_meta("bert")
     # the mask comes from the host, as a tokenizer gives it; the model is elsewhere
     real = torch.ones(1, architectures.TOKENS, dtype=torch.bool)
-    reducer = AttentionReducer(DEFAULT, heads=[1, 3], real={"encoder": lambda length: real})
+    reducer = AttentionReducer(DEFAULT, heads=[1, 3], padding={"encoder": lambda length: real})
     watch = Elsewhere()
     with watch:
         results = capture(model, inputs, reducer)

@@ -1,4 +1,4 @@
-"""Texts, targets, generated texts, pictures and sounds on their way into a model."""
+"""Texts, targets, generated texts, images and audio as model inputs."""
 
 import architectures
 import numpy as np
@@ -59,7 +59,7 @@ def test_positions_whose_times_are_not_known_have_numbers():
 
 
 def test_a_pair_is_read_as_the_model_was_taught(demo):
-    flow = analyze(*demo, "A cat.", pair="It sat.")
+    flow = analyze(demo[0], "A cat.", tokenizer=demo[1], pair="It sat.")
     assert flow.tokens.pieces == ("[CLS]", "a", "cat", ".", "[SEP]", "it", "sat", ".", "[SEP]")
     assert flow.title == "A cat. ‖ It sat."
     alone = analyze(demo[0], inputs=demo[1]("A cat.", "It sat.", return_tensors="pt"))
@@ -67,7 +67,7 @@ def test_a_pair_is_read_as_the_model_was_taught(demo):
 
 
 def test_a_translation_is_read_behind_its_start_token(translator):
-    flow = analyze(translator, Letters(), "hello", target="abc")
+    flow = analyze(translator, "hello", tokenizer=Letters(), target="abc")
     # the start token, then the target; the end of sentence is what the last row predicts
     assert flow.decoder.queries.ids == (2, *(ord(c) % 26 + 10 for c in "abc"))
     assert flow.cross.keys.ids == tuple(ord(c) % 26 + 10 for c in "hello")
@@ -76,7 +76,7 @@ def test_a_translation_is_read_behind_its_start_token(translator):
 
 
 def test_an_encoder_decoder_writes_its_own_target(translator):
-    flow = analyze(translator, Letters(), "hello", generate=4)
+    flow = analyze(translator, "hello", tokenizer=Letters(), generate=4)
     with torch.no_grad():
         ids = torch.tensor([list(flow.encoder.keys.ids)])
         wanted = translator.generate(ids, max_new_tokens=4, do_sample=False, num_beams=1)
@@ -84,26 +84,26 @@ def test_an_encoder_decoder_writes_its_own_target(translator):
     assert flow.receipt.ok
 
 
-def test_a_language_model_goes_on_or_is_told_how(writer):
-    told = analyze(writer, Letters(), "hello", target="abc")
-    assert told.tokens.ids == tuple(ord(c) % 26 + 10 for c in "helloabc")
-    wrote = analyze(writer, Letters(), "hello", generate=3)
-    assert wrote.tokens.ids[:5] == told.tokens.ids[:5]
+def test_a_language_model_continues_by_itself_or_with_a_target(writer):
+    continued = analyze(writer, "hello", tokenizer=Letters(), target="abc")
+    assert continued.tokens.ids == tuple(ord(c) % 26 + 10 for c in "helloabc")
+    wrote = analyze(writer, "hello", tokenizer=Letters(), generate=3)
+    assert wrote.tokens.ids[:5] == continued.tokens.ids[:5]
     assert len(wrote.tokens) <= 8
     assert wrote.stream().name == "decoder"
 
 
-def test_a_title_tells_what_was_said_and_what_the_model_wrote(writer, translator):
-    wrote = analyze(writer, Letters(), "hello", generate=3)
+def test_a_title_has_the_text_and_what_the_model_wrote(writer, translator):
+    wrote = analyze(writer, "hello", tokenizer=Letters(), generate=3)
     assert wrote.title == "hello → " + "".join(f"t{n}" for n in wrote.tokens.ids[5:])
     translator.generation_config.min_new_tokens = 3  # else it ends at once
-    translated = analyze(translator, Letters(), "hello", generate=4)
+    translated = analyze(translator, "hello", tokenizer=Letters(), generate=4)
     words = [n for n in translated.cross.queries.ids if n not in Letters.all_special_ids]
     assert words
     assert translated.title == "hello → " + "".join(f"t{n}" for n in words)
 
 
-def test_what_a_model_wrote_without_a_tokenizer_is_not_spelled(writer):
+def test_without_a_tokenizer_generated_text_has_no_title(writer):
     ids = {"input_ids": torch.tensor([[10, 11, 12]])}
     assert analyze(writer, inputs=ids, generate=3).title == ""
 
@@ -112,7 +112,7 @@ def test_generating_leaves_the_model_as_it_was(writer):
     writer.train()
     seed = torch.get_rng_state()
     before = writer.generation_config.to_dict()
-    analyze(writer, Letters(), "hello", generate=3)
+    analyze(writer, "hello", tokenizer=Letters(), generate=3)
     assert all(module.training for module in writer.modules())
     assert torch.equal(seed, torch.get_rng_state())
     assert writer.generation_config.to_dict() == before
@@ -124,7 +124,7 @@ def test_labels_in_the_inputs_become_the_decoders_text(translator):
     assert flow.decoder.queries.ids == (2, 20, 21, 22)
 
 
-def test_a_picture_is_named_by_rows_and_columns():
+def test_image_patches_are_labeled_by_rows_and_columns():
     flow = analyze(architectures.ALL["vit"].build(), inputs=architectures.image_inputs())
     assert len(flow.tokens) == 17
     assert flow.tokens.pieces[:3] == ("[CLS]", "0,0", "0,1")
@@ -135,7 +135,7 @@ def test_a_picture_is_named_by_rows_and_columns():
     assert deit.tokens.pieces[:3] == ("[CLS]", "[extra 1]", "0,0")
 
 
-def test_a_sound_is_named_by_its_times():
+def test_audio_positions_are_labeled_by_their_times():
     architecture = architectures.ALL["whisper"]
     flow = analyze(architecture.build(), inputs=architecture.inputs())
     assert flow.cross["weight"].shape == (2, 4, 6, 12)
@@ -144,9 +144,9 @@ def test_a_sound_is_named_by_its_times():
     assert flow.encoder.keys.pieces == flow.cross.keys.pieces
     assert flow.cross.queries.ids == tuple(range(20, 26))
     wave = architectures.ALL["wav2vec2"]
-    heard = analyze(wave.build(), inputs=wave.inputs())
+    audio = analyze(wave.build(), inputs=wave.inputs())
     # one position for 5 × 4 samples of 1/16000 s
-    assert heard.tokens.pieces[:3] == ("0.000 s", "0.001 s", "0.003 s")
+    assert audio.tokens.pieces[:3] == ("0.000 s", "0.001 s", "0.003 s")
 
 
 def test_inputs_may_be_lists_or_numpy(tiny):
@@ -161,7 +161,7 @@ def test_a_folder_gives_model_and_tokenizer(demo, tmp_path):
     model, tokenizer = demo
     model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    wanted = analyze(model, tokenizer, "A cat.")
+    wanted = analyze(model, "A cat.", tokenizer=tokenizer)
     for given in (str(tmp_path), tmp_path):
         flow = analyze(given, text="A cat.")
         np.testing.assert_array_equal(flow["weight"], wanted["weight"])
@@ -172,12 +172,12 @@ def test_a_folder_keeps_its_head_so_that_it_can_generate(writer, tmp_path):
     writer.save_pretrained(tmp_path)
     loaded = load_model(tmp_path, Letters())
     assert type(loaded.model) is type(writer)
-    assert analyze(tmp_path, Letters(), "hello", generate=2).receipt.ok
+    assert analyze(tmp_path, "hello", tokenizer=Letters(), generate=2).receipt.ok
 
 
 def test_another_precision_runs_on_a_copy(demo):
     model, tokenizer = demo
-    flow = analyze(model, tokenizer, "A cat.", dtype="float64")
+    flow = analyze(model, "A cat.", tokenizer=tokenizer, dtype="float64")
     assert flow.receipt.dtype == "float64"
     assert flow.receipt.error < 1e-12
     assert model.dtype == torch.float32

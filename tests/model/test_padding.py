@@ -37,10 +37,10 @@ def test_a_padded_row_gives_what_it_gives_alone(name, side):
 
 def test_a_batch_gives_each_text_what_it_gets_alone(demo):
     model, tokenizer = demo
-    flows = list(analyze_many(model, tokenizer, iter(TEXTS), batch_size=2))
+    flows = list(analyze_many(model, iter(TEXTS), tokenizer=tokenizer, batch_size=2))
     assert [flow.title for flow in flows] == TEXTS
     for text, flow in zip(TEXTS, flows, strict=True):
-        alone = analyze(model, tokenizer, text)
+        alone = analyze(model, text, tokenizer=tokenizer)
         assert flow.tokens == alone.tokens
         assert flow.receipt.ok
         for measure in alone.measures:
@@ -49,8 +49,8 @@ def test_a_batch_gives_each_text_what_it_gets_alone(demo):
 
 def test_a_decoder_without_padding_token_is_batched_too(smollm2):
     model, tokenizer = smollm2
-    flows = list(analyze_many(model, tokenizer, TEXTS[:2], layers=[0, 5]))
-    alone = analyze(model, tokenizer, TEXTS[0], layers=[0, 5])
+    flows = list(analyze_many(model, TEXTS[:2], tokenizer=tokenizer, layers=[0, 5]))
+    alone = analyze(model, TEXTS[0], tokenizer=tokenizer, layers=[0, 5])
     assert flows[0].stream().layers == (0, 5)
     np.testing.assert_allclose(flows[0]["weight"], alone["weight"], rtol=1e-3, atol=1e-5)
 
@@ -61,7 +61,7 @@ def test_several_sequences_are_refused_by_analyze(tiny):
     assert "analyze_many" in error.value.do
 
 
-def test_pads_of_a_sound_are_counted_in_frames():
+def test_padding_of_audio_is_counted_in_frames():
     architecture = architectures.ALL["wav2vec2"]
     model = architecture.build()
     wave = architecture.inputs()["input_values"]

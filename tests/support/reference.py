@@ -1,4 +1,4 @@
-"""The papers' formulas written as slow loops, sharing nothing with normviz."""
+"""The papers' formulas as slow loops that share no code with normviz."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def measures(weight, value, out):
-    """The four attention measures of one layer, in float64.
+    """Return the four attention measures of one layer, in float64.
 
     `weight` is head query key; `value` head key dim; `out` head dim model.
     """
@@ -39,7 +39,7 @@ def measures(weight, value, out):
 
 
 def ladder(weight, value, out, bias, before, norms, forward):
-    """The six rungs of one post-norm layer in float64, a vector at a time.
+    """Return the six rungs of one post-norm layer in float64, a vector at a time.
 
     `norms` are two of gain, shift and epsilon; `forward` is W_1, b_1, W_2, b_2, rows going in.
     Biases are a source of their own, so the activation's factor is gelu(s) / s.
@@ -61,15 +61,15 @@ def ladder(weight, value, out, bias, before, norms, forward):
         residual[query] += before[query]
         rungs["attention-residual"] = residual
         own = residual.sum(axis=0) + bias
-        block = _normed(residual, own, first)
+        block = _normalize(residual, own, first)
         rungs["attention-block"] = block
-        from_none = _normed(bias[None], own, first)[0] + first[1]
+        from_none = _normalize(bias[None], own, first)[0] + first[1]
         inner = block @ into
         whole = inner.sum(axis=0) + from_none @ into + into_bias
         rungs["feed-forward"] = (inner * (_gelu(whole) / whole)) @ back
         rungs["feed-forward-residual"] = rungs["feed-forward"] + block
         after = _gelu(whole) @ back + forward[3] + block.sum(axis=0) + from_none
-        rungs["layer-output"] = _normed(rungs["feed-forward-residual"], after, second)
+        rungs["layer-output"] = _normalize(rungs["feed-forward-residual"], after, second)
         for name, vectors in rungs.items():
             lengths[name][query] = np.sqrt((vectors**2).sum(axis=-1))
             rest = np.linalg.norm(vectors.sum(axis=0) - vectors[query])
@@ -77,8 +77,8 @@ def ladder(weight, value, out, bias, before, norms, forward):
     return lengths, ratios
 
 
-def _normed(vectors, whole, norm):
-    """Each vector centered by its own mean, all divided by the deviation of the whole."""
+def _normalize(vectors, whole, norm):
+    """Return each vector centered by its own mean, divided by the deviation of the whole."""
     gain, _, eps = norm
     deviation = np.sqrt(((whole - whole.mean()) ** 2).mean() + eps)
     return (vectors - vectors.mean(axis=-1, keepdims=True)) / deviation * gain
@@ -89,7 +89,7 @@ def _gelu(numbers):
 
 
 def gated(gate, up, gate_parts, up_parts, activation, steps=20_000):
-    """Integrated gradients of activation(gate) · up from zero, by many small steps."""
+    """Return integrated gradients of activation(gate) · up from zero, by many small steps."""
     shares = np.zeros_like(gate_parts)
     small = 1e-6
     for step in range(steps):
@@ -99,10 +99,10 @@ def gated(gate, up, gate_parts, up_parts, activation, steps=20_000):
     return shares / steps
 
 
-def carried(parts, free, weight, projections, norms, forward):
-    """Parts `source token model` and what comes from no token, through one post-norm layer.
+def decompose_layer(parts, free, weight, projections, norms, forward):
+    """Return parts `source token model` and the bias part after one post-norm layer.
 
-    `projections` are W_V, b_V and W_O cut into heads, and b_O; biases come from no token.
+    `projections` are W_V, b_V and W_O cut into heads, and b_O; `free` is the bias part.
     """
     into_value, value_bias, out, out_bias = projections
     everything = np.concatenate([parts, free[None]])
@@ -114,7 +114,7 @@ def carried(parts, free, weight, projections, norms, forward):
     moved[-1] += out_bias
     residual = moved + everything
     whole = residual.sum(axis=0)
-    block = np.stack([_normed_rows(one, whole, norms[0]) for one in residual])
+    block = np.stack([_normalize_rows(one, whole, norms[0]) for one in residual])
     block[-1] += norms[0][1]
     inner = block @ forward[0]
     inner[-1] += forward[1]
@@ -123,17 +123,17 @@ def carried(parts, free, weight, projections, norms, forward):
     after = (inner * factor) @ forward[2] + block
     after[-1] += forward[3]
     whole = after.sum(axis=0)
-    found = np.stack([_normed_rows(one, whole, norms[1]) for one in after])
+    found = np.stack([_normalize_rows(one, whole, norms[1]) for one in after])
     found[-1] += norms[1][1]
     return found[:-1], found[-1]
 
 
-def _normed_rows(vectors, whole, norm):
-    return np.stack([_normed(v, w, norm) for v, w in zip(vectors, whole, strict=True)])
+def _normalize_rows(vectors, whole, norm):
+    return np.stack([_normalize(v, w, norm) for v, w in zip(vectors, whole, strict=True)])
 
 
 def rollout(maps):
-    """R_0 = A_0, R_l = A_l R_(l-1), a number at a time."""
+    """Return R_0 = A_0, R_l = A_l R_(l-1), a number at a time."""
     carried = [np.array(maps[0], dtype=np.float64)]
     tokens = range(len(maps[0]))
     for above in maps[1:]:
@@ -147,7 +147,7 @@ def rollout(maps):
 
 
 def edmonds_karp(maps, query, key):
-    """The maximum flow from a query above the last layer to a key below the first.
+    """Return the maximum flow from a query above the last layer to a key below the first.
 
     A table of what is left between any two nodes, and breadth-first search for each way.
     """
@@ -169,7 +169,7 @@ def edmonds_karp(maps, query, key):
 
 
 def _shortest_way(left, source, sink):
-    """The pipes of a shortest open way, found breadth first; nothing where there is none."""
+    """Return the edges of a shortest open path, found breadth first; none where there is none."""
     before, waiting = {source: None}, [source]
     while waiting:
         here = waiting.pop(0)
@@ -185,7 +185,7 @@ def _shortest_way(left, source, sink):
 
 
 def least_cut(maps, query, key):
-    """The narrowest of all cuts: every way to put each node on the query's side or the key's."""
+    """Return the minimum cut, over all ways to divide the nodes between query and key."""
     tokens, top = len(maps[0]), len(maps)
     free = [(level, token) for level in range(top + 1) for token in range(tokens)]
     free = [node for node in free if node not in ((top, query), (0, key))]
@@ -204,7 +204,7 @@ def least_cut(maps, query, key):
 
 
 def ranks(values):
-    """How many numbers are less, and half of those that are equal."""
+    """Return the rank of each number: how many are less, and half of those that are equal."""
     return [
         sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2
         for value in values
@@ -212,7 +212,7 @@ def ranks(values):
 
 
 def spearman(one, other):
-    """The correlation of two lists of ranks, by its definition."""
+    """Return the correlation of two lists of ranks, by its definition."""
     first, second = ranks(one), ranks(other)
     middle = [sum(numbers) / len(numbers) for numbers in (first, second)]
     pairs = [(a - middle[0], b - middle[1]) for a, b in zip(first, second, strict=True)]
@@ -221,7 +221,7 @@ def spearman(one, other):
 
 
 def effective(weight, value, out, visible, *, stochastic=False):
-    """α⊥ of one text, a row at a time: α minus its projection on the left null space of V W_O.
+    """Return α⊥ of one text, row by row: α minus its projection on the left null space of V W_O.
 
     `weight` is head query key; `value` head key dim; `out` head dim model; `visible` query key.
     The whole vectors are decomposed, and the null space itself is what is left over.

@@ -1,7 +1,7 @@
 """α, ‖f(x)‖, ‖αf(x)‖ and ‖Σ_h αf(x)‖ of one attention, without building the moved vectors.
 
-f^h(x_j) = v_j^h W_O^h is what head h has to give from key j; the value bias is inside it, the
-output bias is not. A weight is never negative, so ‖αf‖ = α‖f‖. Over the heads,
+f^h(x_j) = v_j^h W_O^h is the transformed value vector of key j in head h; the value bias is inside
+it, the output bias is not. A weight is never negative, so ‖αf‖ = α‖f‖. Over the heads,
 ‖Σ_h α_h f^h‖² = αᵀ G α with G the inner products of the heads' f at that key: a table of
 `head × head` for each key instead of a vector for each pair of tokens.
 """
@@ -18,46 +18,45 @@ from normviz.model.types import Gram, OutputMap, Values, Weights
 CHUNK = 2**20
 """How many numbers of f(x) are held at a time: enough to keep the processor busy, and in cache."""
 
-
 SMALL_PLANE = 2**16
 """Up to how many pairs of tokens the heads are summed together and not one by one."""
 
 
 class Scratch:
-    """Memory for f(x) that every run and layer uses again: fresh memory is slow to touch."""
+    """Memory for f(x), reused by every run and layer: fresh memory is slow to touch."""
 
     def __init__(self) -> None:
-        self.kept: Tensor | None = None
+        self.buffer: Tensor | None = None
 
-    def shaped(self, *shape: int, like: Tensor) -> Tensor:
-        """Room for so many numbers of the same kind, with anything in it."""
+    def view(self, *shape: int, like: Tensor) -> Tensor:
+        """Return uninitialized memory of this shape, with the type and device of a tensor."""
         size = math.prod(shape)
-        kept = self.kept
+        buffer = self.buffer
         if (
-            kept is None
-            or kept.numel() < size
-            or kept.dtype != like.dtype
-            or kept.device != like.device
+            buffer is None
+            or buffer.numel() < size
+            or buffer.dtype != like.dtype
+            or buffer.device != like.device
         ):
-            kept = self.kept = like.new_empty(size)
-        return kept[:size].view(shape)
+            buffer = self.buffer = like.new_empty(size)
+        return buffer[:size].view(shape)
 
 
 def value_norm(
     value: Values, out: OutputMap, scratch: Scratch | None = None
 ) -> Float[Tensor, "batch head key"]:
-    """The length of f(x) for each head and key."""
+    """Return ‖f(x)‖ for each head and key."""
     batch, heads, keys, _ = value.shape
-    runs = _moved(value, out, scratch or Scratch())
+    runs = _transformed_runs(value, out, scratch or Scratch())
     norms = [torch.linalg.vector_norm(moved, dim=-1) for moved in runs]
     return torch.cat(norms, dim=1).reshape(heads, batch, keys).transpose(0, 1)
 
 
 def gram(value: Values, out: OutputMap, scratch: Scratch | None = None) -> Gram:
-    """The inner products of the heads' f(x) with each other, at each key."""
+    """Return the inner products of the heads' f(x) with each other, at each key."""
     batch, heads, keys, _ = value.shape
     tables = []
-    for moved in _moved(value, out, scratch or Scratch()):
+    for moved in _transformed_runs(value, out, scratch or Scratch()):
         by_token = moved.transpose(0, 1)  # token head model
         tables.append(torch.bmm(by_token, by_token.transpose(1, 2)))
     # The products of two heads stand together for all keys: `head_sum_norm` reads them in rows.
@@ -65,15 +64,16 @@ def gram(value: Values, out: OutputMap, scratch: Scratch | None = None) -> Gram:
 
 
 def gram_norm(table: Gram) -> Float[Tensor, "batch head key"]:
-    """‖f(x)‖, read off the diagonal."""
+    """Return ‖f(x)‖, from the diagonal of the inner products."""
     return table.diagonal(dim1=0, dim2=1).permute(0, 2, 1).sqrt()
 
 
 def head_sum_norm(weight: Weights, table: Gram) -> Float[Tensor, "batch query key"]:
-    """The length of what all heads together move from each key to each query.
+    """Return the norm of what all heads together move from each key to each query.
 
-    Σ_h α_h Σ_{g≤h} c G_hg α_g with c = 1 on the diagonal and 2 beside it. Short texts take all the
-    heads from g on in one step; long ones a plane of queries and keys at a time, kept in cache.
+    The root of Σ_h α_h Σ_{g≤h} c G_hg α_g with c = 1 on the diagonal and 2 beside it. Short texts
+    take all the heads from g on in one step; long ones a plane of queries and keys at a time, which
+    stays in cache.
     """
     twice = 2 * table[:, :, :, None]  # head another batch 1 key
     twice.diagonal(dim1=0, dim2=1).div_(2)
@@ -93,17 +93,17 @@ def head_sum_norm(weight: Weights, table: Gram) -> Float[Tensor, "batch query ke
 
 
 def _root(square: Tensor) -> Tensor:
-    """The square root in place; rounding may have left a zero just below zero."""
+    """Return the square root, in place; rounding may have left a zero just below zero."""
     return square.clamp_(min=0).sqrt_()
 
 
-def _moved(
+def _transformed_runs(
     value: Values, out: OutputMap, scratch: Scratch
 ) -> Iterator[Float[Tensor, "head token model"]]:
-    """f(x), a run of tokens at a time; each run is overwritten by the next."""
+    """Yield f(x), a run of tokens at a time; each run is overwritten by the next."""
     heads, _, model = out.shape
     tokens = value.transpose(0, 1).flatten(1, 2)  # head token dim
-    most = max(1, CHUNK // (heads * model))
-    count = -(-tokens.shape[1] // most)
+    size = max(1, CHUNK // (heads * model))
+    count = -(-tokens.shape[1] // size)
     for run in tokens.tensor_split(count, dim=1):  # even runs: a short last one would be slow
-        yield torch.bmm(run, out, out=scratch.shaped(heads, run.shape[1], model, like=run))
+        yield torch.bmm(run, out, out=scratch.view(heads, run.shape[1], model, like=run))

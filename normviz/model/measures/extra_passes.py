@@ -1,49 +1,65 @@
-"""Measures for which a model is run again: by gradients, and by taking tokens' values away."""
+"""Measures that run the model again: attributions by gradient, and value zeroing."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from torch import nn
 
 from normviz.core.catalog import ATTRIBUTIONS, ZEROINGS
-from normviz.model.capture.recording import RecordedPass, ready_for_jvp, record_pass
-from normviz.model.measures.gradients.attribution import attributed
-from normviz.model.measures.gradients.jacobian_norms import GradientOptions
-from normviz.model.measures.reducer import AttentionReducer, LayerResult
-from normviz.model.measures.value_zeroing import zeroed
+from normviz.core.gradients import Gradients
+from normviz.model.capture.patching import ready_for_jvp
+from normviz.model.capture.recording import RecordedPass, record_pass
+from normviz.model.measures.gradients.attribution import measure_attribution
+from normviz.model.measures.results import StageResults, number_attentions
+from normviz.model.measures.value_zeroing import measure_value_zeroing
 
 
 def run_extra_passes(
-    model: nn.Module, inputs: Mapping[str, Any], reducer: AttentionReducer, slope: GradientOptions
+    model: nn.Module,
+    inputs: Mapping[str, Any],
+    measures: Collection[str],
+    results: StageResults,
+    *,
+    gradients: Gradients,
+    memory: int | None,
 ) -> tuple[str, ...]:
-    """Add to what a pass gave whatever needs the model's layers to be called again.
+    """Add to the results what needs the model's layers to be called again.
 
-    Says how it was done, for the receipt.
+    Returns how it was done, as notes for the receipt.
     """
-    by_gradient = [name for name in ATTRIBUTIONS if name in reducer.measures]
-    by_zeroing = [name for name in ZEROINGS if name in reducer.measures]
+    by_gradient = [name for name in ATTRIBUTIONS if name in measures]
+    by_zeroing = [name for name in ZEROINGS if name in measures]
     if not (by_gradient or by_zeroing):
         return ()
-    found = record_pass(model, inputs, keep=bool(by_zeroing))
-    kept = zip(found.attentions, reducer.results, strict=True)
-    wanted = [where for where, one in kept if isinstance(one, LayerResult)]
+    recorded = record_pass(model, inputs, keep=bool(by_zeroing))
+    streams = [
+        recorded.calls[call].attentions[at].stream for call, at in recorded.attention_indices
+    ]
+    indices = dict(zip(number_attentions(streams), recorded.attention_indices, strict=True))
+    assert [*indices] == results.passed  # noqa: S101 - both passes run the same attentions
+    asked_for = {key: indices[key] for key in results.layers}
     with ready_for_jvp(model):
         if by_gradient:
-            reducer.attributed(attributed(found, by_gradient, slope, wanted))
+            results.attributions = measure_attribution(
+                recorded, by_gradient, gradients, asked_for, memory
+            )
         if by_zeroing:
-            normalized = slope.rows == "normalized"
-            maps = zeroed(found, by_zeroing, wanted, normalized=normalized, memory=slope.memory)
-            reducer.added(maps)
-    return _said(found, slope) if by_gradient else ()
+            results.zeroings = measure_value_zeroing(
+                recorded,
+                by_zeroing,
+                asked_for,
+                normalized=gradients.rows == "normalized",
+                memory=memory,
+            )
+    return _notes(recorded, gradients) if by_gradient else ()
 
 
-def _said(found: RecordedPass, slope: GradientOptions) -> tuple[str, ...]:
-    """How derivatives were taken."""
-    missing = slope.origin == "before-norm" and set(found.sides) - found.norms.keys()
-    where = "what the norm of the embeddings is given"
-    if slope.origin == "after-norm" or missing:
+def _notes(recorded: RecordedPass, gradients: Gradients) -> tuple[str, ...]:
+    """Return how derivatives were taken."""
+    missing = gradients.origin == "before-norm" and set(recorded.sequences) - recorded.norms.keys()
+    where = "what enters the norm of the embeddings"
+    if gradients.origin == "after-norm" or missing:
         where = "what enters the first layer"
     where += " (there is no norm before it)" if missing else ""
-    return (
-        f"attribution: {slope.norm.capitalize()} norm of derivatives by {where}, rows {slope.rows}",
-    )
+    norm = gradients.norm.capitalize()
+    return (f"attribution: {norm} norm of derivatives by {where}, rows {gradients.rows}",)

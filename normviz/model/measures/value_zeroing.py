@@ -1,10 +1,11 @@
-"""What happens without a token: its value vectors set to zero in one layer (Mohebbi et al. 2023).
+"""Value zeroing: what changes when a token's value vectors are zero in one layer.
 
 The weights stay what they are, so a head's output loses α times the token's value, and the model's
-own code does the rest. How far a vector turns is the cosine distance to what it was.
+own code does the rest. How far a vector turns is its cosine distance from what it was (Mohebbi et
+al. 2023).
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import torch
 from jaxtyping import Float
@@ -12,115 +13,115 @@ from torch import Tensor
 
 from normviz.core.catalog import ZEROINGS
 from normviz.model.capture import CapturedAttention
-from normviz.model.capture.recording import AttentionCall, LayerCall, RecordedPass, Where
+from normviz.model.capture.recording import AttentionCall, AttentionIndex, LayerCall, RecordedPass
 from normviz.model.capture.rerun import HookPoint, rerun_layer, rerun_model
-from normviz.model.measures.ladder.measure import budget
-from normviz.model.types import at_least_single, shares
+from normviz.model.measures.ladder.measure import byte_budget
+from normviz.model.types import AttentionKey, at_least_single, row_shares
 from normviz.system.progress import track_progress
 
-HERE, AT_THE_END = ZEROINGS
-HELD = 8
+AFTER_LAYER, AFTER_MODEL = ZEROINGS
+TENSORS_HELD = 8
 """How many tensors of the widest kind are held at a time."""
 ROUNDING = 16
 """How many units in the last place a vector may turn by rounding alone."""
 
 
-def zeroed(
+def measure_value_zeroing(
     recorded: RecordedPass,
     measures: Collection[str],
-    wanted: Collection[Where],
+    asked_for: Mapping[AttentionKey, AttentionIndex],
     *,
     normalized: bool = True,
     memory: int | None = None,
-) -> list[dict[str, Tensor]]:
-    """For every attention of a pass in order, the measures of those wanted; of others, nothing.
+) -> dict[AttentionKey, dict[str, Tensor]]:
+    """Return the distances of each attention that is asked for, by measure.
 
-    All that was heard must have been kept.
+    The pass must have been recorded with its captured attentions.
     """
-    found: list[dict[str, Tensor]] = []
-    with track_progress("attention layers", len(wanted)) as step:
-        for number, place in recorded.attentions:
-            if (number, place) not in wanted:
-                found.append({})
-                continue
-            most = _at_once(recorded.calls[number], memory)
-            maps = _turned(recorded, number, place, measures, most)
-            found.append({n: shares(m)[None] if normalized else m[None] for n, m in maps})
+    results: dict[AttentionKey, dict[str, Tensor]] = {}
+    with track_progress("attention layers", len(asked_for)) as step:
+        for key, index in asked_for.items():
+            maps = _distance_maps(recorded, index, measures, memory)
+            results[key] = {n: row_shares(m)[None] if normalized else m[None] for n, m in maps}
             step()
-    return found
+    return results
 
 
-def _turned(
-    recorded: RecordedPass, number: int, place: int, measures: Collection[str], most: int
+def _distance_maps(
+    recorded: RecordedPass, index: AttentionIndex, measures: Collection[str], memory: int | None
 ) -> Iterator[tuple[str, Float[Tensor, "query key"]]]:
-    """How far each query's vector turns without each key, here and at the end."""
+    """Yield how far each query's vector turns without each key, after the layer and the model."""
+    number, at = index
     call = recorded.calls[number]
-    count = _heard(call.attended[place]).weight.shape[-1]
-    # Nothing is taken away, then one key after the other: all are rounded alike.
-    keys = torch.eye(count + 1, device=call.left.device)[:, 1:]
-    changed = mapped(lambda key: _without(call, place, key), keys, most)
-    if HERE in measures:
-        yield HERE, _distance(changed)
-    if AT_THE_END in measures:
-        end = max(n for n, other in enumerate(recorded.calls) if other.side == call.side)
-        if number != end:
-            changed = mapped(lambda left: _at_end(recorded, number, end, left), changed, most)
-        yield AT_THE_END, _distance(changed)
+    batch_size = _batch_size(call, memory)
+    count = _require_captured(call.attentions[at]).weight.shape[-1]
+    # First nothing is removed, then one key after the other: all are rounded alike.
+    keys = torch.eye(count + 1, device=call.output.device)[:, 1:]
+    outputs = map_over_first_axis(lambda key: _output_without(call, at, key), keys, batch_size)
+    if AFTER_LAYER in measures:
+        yield AFTER_LAYER, _cosine_distance(outputs)
+    if AFTER_MODEL in measures:
+        last = max(n for n, other in enumerate(recorded.calls) if other.sequence == call.sequence)
+        if number != last:
+            rerun = lambda output: _last_output(recorded, number, last, output)  # noqa: E731
+            outputs = map_over_first_axis(rerun, outputs, batch_size)
+        yield AFTER_MODEL, _cosine_distance(outputs)
 
 
-def _without(call: LayerCall, place: int, key: Float[Tensor, " key"]) -> Tensor:
-    """What leaves a layer when an attention in it gets nothing from one key."""
-    heard = _heard(call.attended[place])
-    weight, value = heard.weight[0], heard.value[0]
+def _output_without(call: LayerCall, at: int, key: Float[Tensor, " key"]) -> Tensor:
+    """Return a layer's output when one of its attentions gets nothing from one key."""
+    captured = _require_captured(call.attentions[at])
+    weight, value = captured.weight[0], captured.value[0]
 
-    def into(number: int, context: Tensor) -> Tensor:
-        if number != place:
+    def remove_key(number: int, context: Tensor) -> Tensor:
+        if number != at:
             return context
         lost = (weight * key.to(weight)) @ value
         return context - lost.transpose(0, 1).reshape(context.shape)
 
-    _, left = rerun_layer(call, call.entered, call.read, into=into)
-    assert left is not None  # noqa: S101 - the layer was run to its end
-    return left
+    _, output = rerun_layer(call, call.input, call.cross_input, edit_context=remove_key)
+    assert output is not None  # noqa: S101 - the layer was run to its end
+    return output
 
 
-def _at_end(recorded: RecordedPass, number: int, end: int, left: Tensor) -> Tensor:
-    """What leaves the last layer of a stack, when something else leaves one below."""
-    after = end + 1 if end + 1 < len(recorded.calls) else None
-    return rerun_model(recorded, HookPoint("leaves", number), left, until=after).left[end]
+def _last_output(recorded: RecordedPass, number: int, last: int, output: Tensor) -> Tensor:
+    """Return the output of a stack's last layer when another tensor leaves a layer below."""
+    after = last + 1 if last + 1 < len(recorded.calls) else None
+    return rerun_model(recorded, HookPoint("output", number), output, until=after).outputs[last]
 
 
-def mapped(run: Callable[[Tensor], Tensor], given: Tensor, most: int) -> Tensor:
-    """A function of each tensor along the first axis: all at once where its code allows it.
+def map_over_first_axis(
+    function: Callable[[Tensor], Tensor], tensors: Tensor, batch_size: int
+) -> Tensor:
+    """Return a function of each tensor along the first axis, by `vmap` where its code allows it.
 
     Code that looks at numbers to decide what to do, as a router does, takes them one by one.
     """
+    batched = torch.vmap(function, randomness="same")
     try:
-        return torch.cat(
-            [torch.vmap(run, randomness="same")(some) for some in torch.split(given, most)]
-        )
+        return torch.cat([batched(chunk) for chunk in torch.split(tensors, batch_size)])
     except RuntimeError:
-        return torch.stack([run(one) for one in given])
+        return torch.stack([function(tensor) for tensor in tensors])
 
 
-def _distance(vectors: Tensor) -> Float[Tensor, "query key"]:
-    """How far vectors turned from the first: 1 - cos, as half the square between unit vectors.
+def _cosine_distance(vectors: Tensor) -> Float[Tensor, "query key"]:
+    """Return how far vectors turned from the first: 1 - cos, from distances of unit vectors.
 
-    Nothing, where it is less than rounding can tell: a router's experts round otherwise in other
-    company, and what came before a token would seem to know of it.
+    Distances below what rounding can cause become 0: a router's experts round differently in
+    another batch, and tokens before a key would seem to depend on it.
     """
-    turned = torch.nn.functional.normalize(at_least_single(vectors).flatten(1, -2), dim=-1)
-    distance: Tensor = (turned[1:] - turned[0]).square().sum(dim=-1) / 2
+    unit = torch.nn.functional.normalize(at_least_single(vectors).flatten(1, -2), dim=-1)
+    distance: Tensor = (unit[1:] - unit[0]).square().sum(dim=-1) / 2
     noise = (ROUNDING * torch.finfo(vectors.dtype).eps) ** 2 / 2
     return distance.masked_fill(distance < noise, 0).T
 
 
-def _heard(attended: AttentionCall) -> CapturedAttention:
-    assert attended.heard is not None  # noqa: S101 - it was recorded to be kept
-    return attended.heard
+def _require_captured(attention: AttentionCall) -> CapturedAttention:
+    assert attention.captured is not None  # noqa: S101 - the pass was recorded with `keep`
+    return attention.captured
 
 
-def _at_once(call: LayerCall, memory: int | None) -> int:
-    """How many keys are taken away at a time."""
-    widest = 4 * call.left.numel() * call.left.element_size()
-    return max(1, budget(call.left.device, memory) // (HELD * widest))
+def _batch_size(call: LayerCall, memory: int | None) -> int:
+    """Return how many keys are removed at a time."""
+    widest = 4 * call.output.numel() * call.output.element_size()
+    return max(1, byte_budget(call.output.device, memory) // (TENSORS_HELD * widest))

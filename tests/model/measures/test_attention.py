@@ -27,7 +27,7 @@ def example(sizes, seed, dtype=torch.float64):
     return weight, value, out
 
 
-def computed(weight, value, out):
+def measure_attention(weight, value, out):
     table = gram(value, out)
     norm = gram_norm(table)
     return {
@@ -42,7 +42,7 @@ def computed(weight, value, out):
 @given(SIZES, st.integers(0, 10**6))
 def test_every_measure_equals_the_loops_in_double_precision(sizes, seed):
     weight, value, out = example(sizes, seed)
-    found = computed(weight, value, out)
+    found = measure_attention(weight, value, out)
     for row in range(sizes[0]):
         for name, wanted in reference.measures(weight[row], value[row], out).items():
             np.testing.assert_allclose(found[name][row], wanted, rtol=1e-10, atol=1e-12)
@@ -54,7 +54,7 @@ def test_short_and_long_texts_are_summed_alike(monkeypatch, small, chunk):
     monkeypatch.setattr(attention, "SMALL_PLANE", small)
     monkeypatch.setattr(attention, "CHUNK", chunk)
     weight, value, out = example((2, 5, 4, 7, 3, 6), 1)
-    found = computed(weight, value, out)
+    found = measure_attention(weight, value, out)
     for row in range(2):
         for name, wanted in reference.measures(weight[row], value[row], out).items():
             np.testing.assert_allclose(found[name][row], wanted, rtol=1e-10)
@@ -71,7 +71,7 @@ def test_the_norm_alone_equals_the_diagonal_of_the_table(sizes, seed):
 @given(SIZES, st.integers(0, 10**6))
 def test_heads_together_move_no_more_than_heads_apart(sizes, seed):
     weight, value, out = example(sizes, seed)
-    found = computed(weight, value, out)
+    found = measure_attention(weight, value, out)
     assert (found["attention"] <= found["weighted-norm"].sum(dim=1) + 1e-9).all()
 
 
@@ -92,11 +92,11 @@ def test_a_whole_model_in_double_precision_equals_the_loops(name):
     inputs = {
         k: v.double() if v.is_floating_point() else v for k, v in architecture.inputs().items()
     }
-    layers = capture(model, inputs, lambda heard: heard)
+    layers = capture(model, inputs, lambda captured: captured)
     assert len(layers) == 2 * len(architecture.streams)
     for layer in layers:
         tensors = (layer.weight, layer.value, layer.projection.weight)
-        found = computed(*tensors)
+        found = measure_attention(*tensors)
         for measure, numbers in reference.measures(
             tensors[0][0], tensors[1][0], tensors[2]
         ).items():
@@ -110,9 +110,9 @@ TEXT = "The quick brown fox, having jumped over the lazy dog, slept until noon."
 def test_a_trained_model_in_single_precision_is_within_a_hundred_thousandth(name, request):
     """Trained heads cancel each other more than random ones: the hard case for the head sum."""
     model, tokenizer = request.getfixturevalue({"demo": "demo"}.get(name, "smollm2"))
-    flow = analyze(model, tokenizer, TEXT, layers=range(6))
+    flow = analyze(model, TEXT, tokenizer=tokenizer, layers=range(6))
     inputs = dict(tokenizer(TEXT, return_tensors="pt"))
-    layers = capture(model, inputs, lambda heard: heard)[:6]
+    layers = capture(model, inputs, lambda captured: captured)[:6]
     for number, layer in enumerate(layers):
         tensors = (layer.weight[0], layer.value[0], layer.projection.weight)
         for measure, numbers in reference.measures(*tensors).items():
@@ -123,11 +123,11 @@ def test_a_trained_model_in_single_precision_is_within_a_hundred_thousandth(name
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_halves_are_accumulated_in_single_precision(tiny, dtype):
     model = tiny("bert").to(getattr(torch, dtype))
-    heard = capture(model, architectures.text_inputs(), lambda h: h)
+    captured = capture(model, architectures.text_inputs(), lambda h: h)
     flow = analyze(model, inputs=architectures.text_inputs())
     assert flow.receipt.dtype == dtype
     assert flow.receipt.ok, flow.receipt
-    for number, layer in enumerate(heard):
+    for number, layer in enumerate(captured):
         halves = (layer.weight[0].float(), layer.value[0].float(), layer.projection.weight.float())
         wanted = reference.measures(*halves)
         for measure, numbers in wanted.items():
@@ -144,6 +144,6 @@ def test_a_wrong_axis_is_caught():
 def test_keys_that_give_nothing_move_nothing():
     weight, value, out = example((1, 2, 3, 4, 5, 6), 0)
     value[:, :, 1] = 0
-    found = computed(weight, value, out)
+    found = measure_attention(weight, value, out)
     assert (found["attention"][:, :, 1] == 0).all()
     assert (found["weighted-norm"][:, :, :, 1] == 0).all()

@@ -1,4 +1,4 @@
-"""Attribution by gradients is the model's own derivative, whichever way it is worked out."""
+"""Attribution by gradients is the model's own derivative, whichever way it is computed."""
 
 import threading
 from operator import attrgetter
@@ -7,14 +7,19 @@ import architectures
 import numpy as np
 import pytest
 import torch
-from architectures import quantized
+from architectures import quantized_llama
 
 from normviz.core.catalog import ATTRIBUTIONS
+from normviz.core.gradients import Gradients
 from normviz.errors import BadInput, UnknownName, UnsupportedModel
 from normviz.model.analyze import analyze
-from normviz.model.measures.gradients import chain as tangents
-from normviz.model.measures.gradients import check as soundness
-from normviz.model.measures.gradients.jacobian_norms import Directions, Lengths, in_rows
+from normviz.model.measures.gradients import chain
+from normviz.model.measures.gradients import check as jvp_check
+from normviz.model.measures.gradients.jacobian_norms import (
+    Directions,
+    NormAccumulator,
+    normalize_rows,
+)
 
 HIDDEN, GLOBAL, LOCAL = ATTRIBUTIONS
 
@@ -42,7 +47,7 @@ def built(name):
 
 
 class Watched:
-    """What leaves every layer and enters every W_O, as functions of some vectors, by autograd."""
+    """Every layer's output and every W_O's input, as functions of some vectors, by autograd."""
 
     def __init__(self, model, name, inputs, *, before_norm=False):
         layers, projection, norm = PLACES[name]
@@ -52,7 +57,7 @@ class Watched:
         self.norm = attrgetter(norm)(model) if before_norm else None
 
     def run(self, vectors=None, at=0):
-        """With other vectors entering the layer `at`; gives what entered, contexts and outputs."""
+        """Run with other vectors entering layer `at`; return inputs, contexts and outputs."""
         entered, contexts, left = [], [], []
 
         def enter(number, args, kwargs):
@@ -133,7 +138,7 @@ def by_head(full, heads):
 def test_every_jacobian_equals_autograd_row_by_row(name):
     model, inputs = built(name), architectures.text_inputs()
     wanted, _ = by_hand(built(name), name, inputs)
-    flow = analyze(model, inputs=inputs, measures=ATTRIBUTIONS, rows="raw")
+    flow = analyze(model, inputs=inputs, measures=ATTRIBUTIONS, gradients=Gradients(rows="raw"))
     for measure in ATTRIBUTIONS:
         np.testing.assert_allclose(flow[measure], wanted[measure], rtol=2e-6, atol=1e-7)
     shares = analyze(model, inputs=inputs, measures=ATTRIBUTIONS)
@@ -145,7 +150,7 @@ def test_every_jacobian_equals_autograd_row_by_row(name):
 def test_a_decoder_is_differentiated_by_the_encoders_input_through_the_encoder():
     architecture = architectures.ALL["mbart"]  # an encoder with a norm of its own at the end
     model, inputs = architecture.build(attention="eager").double(), architecture.inputs()
-    flow = analyze(model, inputs=inputs, measures=ATTRIBUTIONS, rows="raw")
+    flow = analyze(model, inputs=inputs, measures=ATTRIBUTIONS, gradients=Gradients(rows="raw"))
     heads = model.config.decoder_attention_heads
     seen = {"vectors": [], "cross": [], "left": []}
     first, layers = model.encoder.layers[0], model.decoder.layers
@@ -182,19 +187,24 @@ def test_the_input_may_be_taken_before_the_norm_of_the_embeddings(name):
     model, inputs = built(name), architectures.text_inputs()
     wanted, _ = by_hand(built(name), name, inputs, before_norm=True)
     flow = analyze(
-        model, inputs=inputs, measures=[HIDDEN, GLOBAL], rows="raw", origin="before-norm"
+        model,
+        inputs=inputs,
+        measures=[HIDDEN, GLOBAL],
+        gradients=Gradients(rows="raw", origin="before-norm"),
     )
-    after = analyze(model, inputs=inputs, measures=[HIDDEN, GLOBAL], rows="raw")
+    after = analyze(
+        model, inputs=inputs, measures=[HIDDEN, GLOBAL], gradients=Gradients(rows="raw")
+    )
     for measure in (HIDDEN, GLOBAL):
         np.testing.assert_allclose(flow[measure], wanted[measure], rtol=2e-6, atol=1e-7)
         assert not np.allclose(flow[measure], after[measure], rtol=1e-2)
-    assert any("what the norm of the embeddings is given" in note for note in flow.receipt.notes)
+    assert any("what enters the norm of the embeddings" in note for note in flow.receipt.notes)
 
 
 def test_without_a_norm_before_the_first_layer_there_is_one_input_and_the_receipt_says_so(tiny):
     inputs = architectures.text_inputs()
     flow, other = (
-        analyze(tiny("llama"), inputs=inputs, measures=[HIDDEN], origin=origin)
+        analyze(tiny("llama"), inputs=inputs, measures=[HIDDEN], gradients=Gradients(origin=origin))
         for origin in ("before-norm", "after-norm")
     )
     np.testing.assert_array_equal(flow[HIDDEN], other[HIDDEN])
@@ -204,10 +214,15 @@ def test_without_a_norm_before_the_first_layer_there_is_one_input_and_the_receip
 def test_the_spectral_norm_is_the_largest_singular_value():
     model, inputs = built("bert"), architectures.text_inputs()
     _, whole = by_hand(built("bert"), "bert", inputs)
-    flow = analyze(model, inputs=inputs, measures=ATTRIBUTIONS, rows="raw", norm="spectral")
+    flow = analyze(
+        model,
+        inputs=inputs,
+        measures=ATTRIBUTIONS,
+        gradients=Gradients(rows="raw", norm="spectral"),
+    )
     wanted = [torch.linalg.matrix_norm(one.movedim(1, 2), ord=2) for one in whole]
     np.testing.assert_allclose(flow[HIDDEN], torch.stack(wanted).detach(), rtol=1e-6)
-    larger = analyze(model, inputs=inputs, measures=ATTRIBUTIONS, rows="raw")
+    larger = analyze(model, inputs=inputs, measures=ATTRIBUTIONS, gradients=Gradients(rows="raw"))
     for measure in ATTRIBUTIONS:
         assert (flow[measure] <= larger[measure] * (1 + 1e-6)).all()
         assert (flow[measure] < 0.99 * larger[measure]).any()
@@ -231,39 +246,40 @@ def test_every_architecture_is_pushed_as_its_own_backward_pass_says(name):
 def test_a_chain_of_folded_layers_is_the_model_as_a_whole(name, monkeypatch):
     architecture = architectures.ALL[name]
     model, inputs = architecture.build(), architecture.inputs()
-    chained = analyze(model, inputs=inputs, measures=ATTRIBUTIONS, rows="raw")
-    monkeypatch.setattr(soundness, "CHAINED", {torch.float32: -1.0})
-    whole = analyze(model, inputs=inputs, measures=ATTRIBUTIONS, rows="raw")
+    chained = analyze(model, inputs=inputs, measures=ATTRIBUTIONS, gradients=Gradients(rows="raw"))
+    monkeypatch.setattr(jvp_check, "LAYERWISE_TOLERANCE", {torch.float32: -1.0})
+    whole = analyze(model, inputs=inputs, measures=ATTRIBUTIONS, gradients=Gradients(rows="raw"))
     for stream in chained.streams.values():
         for measure in ATTRIBUTIONS:
             wanted = whole.stream(stream.name)[measure]
             np.testing.assert_allclose(stream[measure], wanted, rtol=1e-3, atol=1e-5)
 
 
-def test_layers_are_folded_only_where_much_is_pushed_and_up_to_the_last_one_wanted(
+def test_layers_are_folded_only_where_it_pays_off_and_up_to_the_last_one_asked_for(
     tiny, monkeypatch
 ):
-    seen, real = [], tangents.folded
+    seen, real = [], chain.fold_layer
 
-    def noted(call, most):
+    def count_calls(call, batch_size):
         seen.append(call)
-        return real(call, most)
+        return real(call, batch_size)
 
-    monkeypatch.setattr(tangents, "folded", noted)
-    for how, count in (({"samples": 3}, 0), ({"layers": [0]}, 1), ({}, 2)):
+    monkeypatch.setattr(chain, "fold_layer", count_calls)
+    sampled = {"gradients": Gradients(samples=3)}
+    for options, count in ((sampled, 0), ({"layers": [0]}, 1), ({}, 2)):
         seen.clear()
-        analyze(tiny("bert"), inputs=architectures.text_inputs(), measures=[HIDDEN], **how)
+        analyze(tiny("bert"), inputs=architectures.text_inputs(), measures=[HIDDEN], **options)
         assert len(seen) == count
 
 
-def test_layers_that_meet_elsewhere_too_are_pushed_as_a_whole():
+def test_layers_that_exchange_something_on_the_side_are_pushed_as_a_whole():
     model = architectures.ALL["bert"].build().double()
     held = []
     first, second = model.encoder.layer
     first.register_forward_hook(lambda _, __, out: held.append(out))
     second.register_forward_hook(lambda _, __, out: out + 3 * held[-1].roll(1, dims=-2))
     inputs = architectures.text_inputs()
-    flow = analyze(model, inputs=inputs, measures=[HIDDEN], rows="raw")
+    flow = analyze(model, inputs=inputs, measures=[HIDDEN], gradients=Gradients(rows="raw"))
     assert flow.receipt.ok, flow.receipt
     watched = Watched(model, "bert", inputs)
     model.set_attn_implementation("eager")
@@ -275,9 +291,15 @@ def test_layers_that_meet_elsewhere_too_are_pushed_as_a_whole():
 
 def test_how_much_memory_there_is_changes_nothing(tiny):
     inputs = architectures.text_inputs()
-    for how in ({}, {"samples": 7}):
+    for gradients in (Gradients(), Gradients(samples=7)):
         roomy, narrow = (
-            analyze(tiny("bert"), inputs=inputs, measures=ATTRIBUTIONS, memory=memory, **how)
+            analyze(
+                tiny("bert"),
+                inputs=inputs,
+                measures=ATTRIBUTIONS,
+                memory=memory,
+                gradients=gradients,
+            )
             for memory in (None, 100_000)
         )
         for measure in ATTRIBUTIONS:
@@ -310,7 +332,10 @@ class TestSampling:
     def squares(self, seed, samples=8):
         model, inputs = built("bert"), architectures.text_inputs()
         flow = analyze(
-            model, inputs=inputs, measures=[HIDDEN], rows="raw", samples=samples, seed=seed
+            model,
+            inputs=inputs,
+            measures=[HIDDEN],
+            gradients=Gradients(rows="raw", samples=samples, seed=seed),
         )
         return (
             flow[HIDDEN].astype(np.float64),
@@ -326,13 +351,13 @@ class TestSampling:
         drawn = []
         for seed in range(500):
             directions = Directions(12, 5, seed)
-            lengths = Lengths(directions, "frobenius")
+            lengths = NormAccumulator(directions, "frobenius")
             for source in range(2):  # two sources that matter alike
                 moved = torch.einsum("qoi,di->dqo", slopes, directions.of(source, slopes))
                 lengths.add(range(source, source + 1), moved)
-            numbers, error = lengths.raw(), lengths.error()
+            numbers, error = lengths.norms(), lengths.standard_errors()
             square = numbers.square(), 2 * numbers * error
-            drawn.append((square, (numbers, error), in_rows(numbers, error)))
+            drawn.append((square, (numbers, error), normalize_rows(numbers, error)))
         found = torch.stack([torch.stack([torch.stack(one) for one in all_]) for all_ in drawn])
         values, errors = found[:, :, 0], found[:, :, 1]
         true = values.std(dim=0)
@@ -345,7 +370,10 @@ class TestSampling:
     def test_a_model_is_estimated_within_a_few_standard_errors(self):
         numbers, error, _ = self.squares(0, 16)
         exact = analyze(
-            built("bert"), inputs=architectures.text_inputs(), measures=[HIDDEN], rows="raw"
+            built("bert"),
+            inputs=architectures.text_inputs(),
+            measures=[HIDDEN],
+            gradients=Gradients(rows="raw"),
         )
         off = (numbers - exact[HIDDEN]) / error
         assert 0.7 < np.sqrt((off**2).mean()) < 1.4
@@ -363,7 +391,7 @@ class TestSampling:
     def test_all_directions_are_no_estimate(self):
         model, inputs = built("bert"), architectures.text_inputs()
         exact = analyze(model, inputs=inputs, measures=[HIDDEN])
-        every = analyze(model, inputs=inputs, measures=[HIDDEN], samples=32)
+        every = analyze(model, inputs=inputs, measures=[HIDDEN], gradients=Gradients(samples=32))
         np.testing.assert_array_equal(exact[HIDDEN], every[HIDDEN])
         assert every.receipt.gradients[0].standard_error is None
         assert not every.stream().statistics
@@ -377,7 +405,10 @@ class TestSampling:
         import normviz
 
         flow = analyze(
-            built("bert"), inputs=architectures.text_inputs(), measures=[GLOBAL], samples=4
+            built("bert"),
+            inputs=architectures.text_inputs(),
+            measures=[GLOBAL],
+            gradients=Gradients(samples=4),
         )
         loaded = normviz.load(flow.save(tmp_path / "x.normviz"))
         wanted = flow.stream().statistic("error", GLOBAL)
@@ -388,7 +419,7 @@ class TestSampling:
 class TestRefusals:
     @pytest.mark.parametrize("bits", [4, 8])
     def test_a_quantized_model_has_no_gradients(self, bits):
-        model = quantized(bits)
+        model = quantized_llama(bits)
         run = lambda: analyze(model, inputs=architectures.text_inputs(), measures=[HIDDEN])  # noqa: E731
         refused(UnsupportedModel, "is quantized", "without quantization", run)
 
@@ -411,22 +442,25 @@ class TestRefusals:
 
     @pytest.mark.parametrize("samples", [0, 1, -3, 2.5, True, "many"])
     def test_a_number_of_samples_that_makes_no_sense(self, samples):
-        run = lambda: analyze("demo", "A cat.", measures=[HIDDEN], samples=samples)  # noqa: E731
+        run = lambda: Gradients(samples=samples)  # noqa: E731
         refused(BadInput, f"samples is {samples!r}", "samples=64", run)
 
     def test_samples_of_a_spectral_norm(self):
-        how = {"measures": [HIDDEN], "samples": 8, "norm": "spectral"}
-        run = lambda: analyze("demo", "A cat.", **how)  # noqa: E731
+        run = lambda: Gradients(samples=8, norm="spectral")  # noqa: E731
         refused(BadInput, "spectral", "Leave out one", run)
 
     @pytest.mark.parametrize("wrong", [{"norm": "l1"}, {"origin": "x"}, {"rows": "columns"}])
-    def test_words_that_are_not_known(self, wrong):
+    def test_values_that_are_not_known(self, wrong):
         (given,) = wrong.values()
-        run = lambda: analyze("demo", "A cat.", measures=[HIDDEN], **wrong)  # noqa: E731
+        run = lambda: Gradients(**wrong)  # noqa: E731
         refused(UnknownName, repr(given), "Use one of", run)
 
+    def test_options_that_are_not_gradients(self):
+        run = lambda: analyze("demo", "A cat.", measures=[HIDDEN], gradients={"samples": 8})  # noqa: E731
+        refused(BadInput, "gradients is {'samples': 8}", "normviz.Gradients(", run)
+
     def test_a_seed_that_is_no_number(self):
-        run = lambda: analyze("demo", "A cat.", measures=[HIDDEN], seed="x")  # noqa: E731
+        run = lambda: Gradients(seed="x")  # noqa: E731
         refused(BadInput, "seed is 'x'", "seed=0", run)
 
 

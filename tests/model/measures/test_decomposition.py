@@ -1,11 +1,11 @@
-"""Input tokens carried through all layers add up, and equal the formulas written out."""
+"""Input tokens followed through all layers add up, and equal the formulas written as loops."""
 
 import architectures
 import numpy as np
 import pytest
 import reference
 import torch
-from passes import bert_layer, double, heard_in
+from passes import bert_layer, capture_all, double
 
 from normviz.core.catalog import LADDER
 from normviz.model.analyze import analyze
@@ -36,18 +36,18 @@ def test_the_carried_parts_equal_the_formulas_in_double_precision():
     parts = np.einsum("st,td->std", np.eye(tokens), hidden[0][0].numpy())
     free = np.zeros_like(parts[0])
     flow = analyze(model, inputs=architectures.text_inputs(), measures=["decomposition"])
-    for number, heard in enumerate(heard_in(model, inputs)):
+    for number, captured in enumerate(capture_all(model, inputs)):
         attention = model.encoder.layer[number].attention
-        heads, dim, _ = heard.projection.weight.shape
+        heads, dim, _ = captured.projection.weight.shape
         into = attention.self.value.weight.T.reshape(-1, heads, dim).transpose(0, 1)
         projections = (
             into, attention.self.value.bias.reshape(heads, dim),
-            heard.projection.weight, heard.projection.bias,
+            captured.projection.weight, captured.projection.bias,
         )  # fmt: skip
         projections = [tensor.detach().numpy() for tensor in projections]
         _, norms, forward = bert_layer(model, number, None)
-        weight = heard.weight[0].numpy()
-        parts, free = reference.carried(parts, free, weight, projections, norms, forward)
+        weight = captured.weight[0].numpy()
+        parts, free = reference.decompose_layer(parts, free, weight, projections, norms, forward)
         np.testing.assert_allclose(parts.sum(axis=0) + free, hidden[number + 1][0], atol=1e-12)
         lengths = np.linalg.norm(parts, axis=-1).T
         np.testing.assert_allclose(flow.stream().at("decomposition", number), lengths, rtol=1e-6)
@@ -75,7 +75,12 @@ def test_little_memory_changes_nothing(name):
 
 
 def test_a_trained_model_is_within_its_tolerance(demo):
-    flow = analyze(*demo, "The cat sat, and slept.", measures=["decomposition", "layer-output"])
+    flow = analyze(
+        demo[0],
+        "The cat sat, and slept.",
+        tokenizer=demo[1],
+        measures=["decomposition", "layer-output"],
+    )
     assert flow.receipt.ok, flow.receipt
     assert flow["decomposition"].shape == flow["layer-output"].shape
     share = flow["decomposition"][-1].diagonal() / flow["decomposition"][-1].sum(axis=-1)
@@ -84,8 +89,8 @@ def test_a_trained_model_is_within_its_tolerance(demo):
 
 
 def test_layers_may_be_chosen_though_all_are_followed(demo):
-    whole = analyze(*demo, "A cat sat.", measures=["decomposition"])
-    some = analyze(*demo, "A cat sat.", measures=["decomposition"], layers=[5])
+    whole = analyze(demo[0], "A cat sat.", tokenizer=demo[1], measures=["decomposition"])
+    some = analyze(demo[0], "A cat sat.", tokenizer=demo[1], measures=["decomposition"], layers=[5])
     np.testing.assert_allclose(some["decomposition"][0], whole["decomposition"][5], rtol=1e-5)
 
 
@@ -114,28 +119,31 @@ def test_alti_equals_its_formula(tiny):
     assert flow.measures == ("alti",)
     with torch.no_grad():
         hidden = model(**inputs, output_hidden_states=True).hidden_states
-    for number, heard in enumerate(heard_in(model, inputs)):
+    for number, captured in enumerate(capture_all(model, inputs)):
         before, norms, _ = bert_layer(model, number, hidden[number][0].numpy())
         weight, value, out = (
-            np.asarray(t) for t in (heard.weight[0], heard.value[0], heard.projection.weight)
+            np.asarray(t)
+            for t in (captured.weight[0], captured.value[0], captured.projection.weight)
         )
         moved = np.einsum("hqk,hkd,hdm->qkm", weight, value, out)
         for query in range(len(before)):
             parts = moved[query].copy()
             parts[query] += before[query]
-            whole = parts.sum(axis=0) + heard.projection.bias.detach().numpy()
-            normed = reference._normed(parts, whole, norms[0])
-            final = reference._normed(whole[None], whole, norms[0])[0] + norms[0][1]
+            whole = parts.sum(axis=0) + captured.projection.bias.detach().numpy()
+            normed = reference._normalize(parts, whole, norms[0])
+            final = reference._normalize(whole[None], whole, norms[0])[0] + norms[0][1]
             gain = np.abs(final).sum() - np.abs(final - normed).sum(axis=-1)
             wanted = np.maximum(gain, 0) / np.maximum(gain, 0).sum()
             found = flow.stream().at("alti", number)[query]
             np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-7)
 
 
-def test_readings_are_kept_only_when_they_are_asked_for(demo):
-    plain = analyze(*demo, "A cat.", measures=["layer-output"])
+def test_statistics_are_kept_only_when_they_are_asked_for(demo):
+    plain = analyze(demo[0], "A cat.", tokenizer=demo[1], measures=["layer-output"])
     assert set(plain.stream().statistics) == {"mixing:layer-output"}
-    more = analyze(*demo, "A cat.", measures=["layer-output", "projection:layer-output"])
+    more = analyze(
+        demo[0], "A cat.", tokenizer=demo[1], measures=["layer-output", "projection:layer-output"]
+    )
     assert set(more.stream().statistics) == {"mixing:layer-output", "projection:layer-output"}
-    every = analyze(*demo, "A cat.", measures="all")
+    every = analyze(demo[0], "A cat.", tokenizer=demo[1], measures="all")
     assert {f"projection:{rung}" for rung in LADDER} <= set(every.stream().statistics)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import reference
 import torch
-from passes import bert_layer, double, heard_in
+from passes import bert_layer, capture_all, double
 from torch import nn
 
 from normviz.core.catalog import LADDER
@@ -17,9 +17,9 @@ from normviz.model.analyze import analyze, analyze_many
 from normviz.model.capture import capture
 from normviz.model.decompose import DecomposedTensor, NoRule, Record
 from normviz.model.decompose.vectors import PerHeadParts
-from normviz.model.measures.ladder import measure as room
+from normviz.model.measures.ladder import measure
 from normviz.model.measures.ladder.measure import LadderRequest, measure_ladder
-from normviz.model.measures.ladder.rungs import rungs
+from normviz.model.measures.ladder.rungs import find_rungs
 
 PRE_NORM = "esm modernbert llama gpt2 gemma2 olmo2 t5 mbart whisper vit dinov2 gpt_neox cohere"
 POST_NORM = "bert distilbert albert bart marian wav2vec2 deberta-v2 mpnet"
@@ -28,15 +28,16 @@ ALL = LadderRequest((*LADDER, "globenc", "alti", *(f"projection:{rung}" for rung
 MIXTURES = ("mixtral", "qwen2_moe", "gpt_oss", "nllb-moe")
 
 
-def taped(model, inputs, told):
-    capture(model, inputs, lambda heard: None, told)
+def trace_layers(model, inputs, callback):
+    """Run the model on tape, and call back with the trace of each layer."""
+    capture(model, inputs, lambda captured: None, callback)
 
 
-def output_of(model, inputs, told=None):
-    """What the model puts out while normviz listens, with its layers on tape or without."""
+def output_of(model, inputs, callback=None):
+    """Return the model's output while it is captured, with its layers on tape or without."""
     outputs = []
     hook = model.register_forward_hook(lambda m, args, out: outputs.append(out[0]))
-    capture(model, inputs, lambda heard: None, told)
+    capture(model, inputs, lambda captured: None, callback)
     hook.remove()
     return outputs[0]
 
@@ -52,18 +53,18 @@ def test_the_parts_of_every_rung_add_up_and_the_model_computes_what_it_always_do
     assert torch.equal(output, output_of(model, inputs))
     assert len(found) == 2 * len({s for s in architectures.ALL[name].streams if s != "cross"})
     for layer in found:
-        for climbed in layer.values():
+        for result in layer.values():
             # some models compute their norms in float32, whatever they are given
-            allowed = {"float64": 1e-12, "float32": 1e-6}[climbed.dtype]
-            assert {"attention", "attention-residual", "feed-forward"} <= climbed.errors.keys()
-            assert max(climbed.errors.values()) < allowed, climbed.errors
+            allowed = {"float64": 1e-12, "float32": 1e-6}[result.dtype]
+            assert {"attention", "attention-residual", "feed-forward"} <= result.errors.keys()
+            assert max(result.errors.values()) < allowed, result.errors
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "gpt_neox", "bart", "t5", "bloom"])
 def test_nothing_comes_from_a_later_token(name):
     model, inputs = double(name)
     found = []
-    taped(model, inputs, lambda t: found.append(measure_ladder(t, ALL)))
+    trace_layers(model, inputs, lambda t: found.append(measure_ladder(t, ALL)))
     causal = found if len(architectures.ALL[name].streams) == 1 else found[2:]
     for layer in causal:
         for rung in LADDER:
@@ -77,8 +78,13 @@ def loops(model, inputs):
     """The ladder of every layer of a BERT, by the slow reference."""
     with torch.no_grad():
         hidden = model(**inputs, output_hidden_states=True).hidden_states
-    for number, heard in enumerate(heard_in(model, inputs)):
-        arrays = (heard.weight[0], heard.value[0], heard.projection.weight, heard.projection.bias)
+    for number, captured in enumerate(capture_all(model, inputs)):
+        arrays = (
+            captured.weight[0],
+            captured.value[0],
+            captured.projection.weight,
+            captured.projection.bias,
+        )
         weight, value, out, bias = (np.asarray(a.double()) for a in arrays)
         before, norms, forward = bert_layer(model, number, hidden[number][0].numpy())
         yield reference.ladder(weight, value, out, bias, before, norms, forward)
@@ -87,7 +93,7 @@ def loops(model, inputs):
 def test_every_rung_and_its_mixing_ratio_equal_the_loops_in_double_precision():
     model, inputs = double("bert")
     found = []
-    taped(model, inputs, lambda t: found.append(measure_ladder(t, ALL)["own"].numbers))
+    trace_layers(model, inputs, lambda t: found.append(measure_ladder(t, ALL)["own"].numbers))
     for numbers, (lengths, ratios) in zip(found, loops(model, inputs), strict=True):
         for rung in LADDER:
             np.testing.assert_allclose(numbers[rung][0], lengths[rung], rtol=1e-10)
@@ -97,8 +103,8 @@ def test_every_rung_and_its_mixing_ratio_equal_the_loops_in_double_precision():
 def test_a_trained_model_in_single_precision_is_within_a_hundred_thousandth(demo):
     model, tokenizer = demo
     text = "The quick brown fox slept until noon."
-    flow = analyze(model, tokenizer, text, measures=LADDER)
-    exact = analyze(model, tokenizer, text, measures=LADDER, dtype="float64")
+    flow = analyze(model, text, tokenizer=tokenizer, measures=LADDER)
+    exact = analyze(model, text, tokenizer=tokenizer, measures=LADDER, dtype="float64")
     assert flow.receipt.ok, flow.receipt
     assert exact.receipt.ok, exact.receipt
     for rung in LADDER:
@@ -109,7 +115,12 @@ def test_a_trained_model_in_single_precision_is_within_a_hundred_thousandth(demo
 
 def test_a_trained_model_mixes_as_the_paper_says_it_does(demo):
     """Not the paper's model, but the same order: most of it at attention, little after the norm."""
-    flow = analyze(*demo, "The quick brown fox slept until noon, and so did I.", measures=LADDER)
+    flow = analyze(
+        demo[0],
+        "The quick brown fox slept until noon, and so did I.",
+        tokenizer=demo[1],
+        measures=LADDER,
+    )
     ratio = {rung: flow.stream().statistic("mixing", rung).mean() for rung in LADDER}
     assert ratio["attention"] > 0.75
     assert 0.1 < ratio["attention-block"] < ratio["attention-residual"] < 0.4
@@ -119,10 +130,10 @@ def test_a_trained_model_mixes_as_the_paper_says_it_does(demo):
 def test_the_closed_forms_equal_the_general_mechanism(name, monkeypatch):
     model, inputs = double(name)
     closed, general = [], []
-    taped(model, inputs, lambda t: closed.append(measure_ladder(t, ALL)))
+    trace_layers(model, inputs, lambda t: closed.append(measure_ladder(t, ALL)))
     monkeypatch.setattr(Record, "flat", property(lambda record: False))
-    monkeypatch.setattr(PerHeadParts, "projected", lambda heads, matrix: None)
-    taped(model, inputs, lambda t: general.append(measure_ladder(t, ALL)))
+    monkeypatch.setattr(PerHeadParts, "project", lambda heads, matrix: None)
+    trace_layers(model, inputs, lambda t: general.append(measure_ladder(t, ALL)))
     for one, other in zip(closed, general, strict=True):
         for side in one:
             for rung, numbers in one[side].numbers.items():
@@ -135,8 +146,10 @@ def test_the_closed_forms_equal_the_general_mechanism(name, monkeypatch):
 def test_little_memory_changes_nothing_but_the_time(name, memory, monkeypatch):
     model, inputs = double(name)
     runs, most = [], []
-    taped(model, inputs, lambda t: runs.append(measure_ladder(t, replace(ALL, memory=memory))))
-    taped(model, inputs, lambda t: most.append(measure_ladder(t, ALL)))
+    trace_layers(
+        model, inputs, lambda t: runs.append(measure_ladder(t, replace(ALL, memory=memory)))
+    )
+    trace_layers(model, inputs, lambda t: most.append(measure_ladder(t, ALL)))
     for one, other in zip(runs, most, strict=True):
         for side in one:
             for rung, numbers in one[side].numbers.items():
@@ -154,19 +167,21 @@ def test_no_vector_for_every_pair_and_every_inner_feature_is_ever_whole(monkeypa
         return found
 
     monkeypatch.setattr(torch, "bmm", watched)
-    taped(model, inputs, lambda t: measure_ladder(t, replace(ALL, memory=1)))
+    trace_layers(model, inputs, lambda t: measure_ladder(t, replace(ALL, memory=1)))
     tokens, inner = architectures.TOKENS, 48
     assert max(largest) == tokens * inner  # one source at a time
-    assert room.LARGEST_RUN <= 2**30
+    assert measure.LARGEST_RUN <= 2**30
 
 
 @pytest.mark.parametrize("name", ["bert", "llama", "gpt_oss", "bart"])
 def test_biases_held_constant_add_up_too_and_give_tokens_other_parts(name):
     model, inputs = double(name)
     source, constant = [], []
-    taped(model, inputs, lambda t: source.append(measure_ladder(t, ALL)))
-    taped(
-        model, inputs, lambda t: constant.append(measure_ladder(t, replace(ALL, biases="constant")))
+    trace_layers(model, inputs, lambda t: source.append(measure_ladder(t, ALL)))
+    trace_layers(
+        model,
+        inputs,
+        lambda t: constant.append(measure_ladder(t, replace(ALL, bias_handling="constant"))),
     )
     for one, other in zip(source, constant, strict=True):
         assert max(other["own"].errors.values()) < 1e-6
@@ -211,7 +226,7 @@ def test_post_norm_models_have_six_rungs_that_differ(name):
 def test_parallel_feed_forward_reads_one_token_alone(name):
     model, inputs = double(name)
     found = []
-    taped(model, inputs, lambda t: found.append(measure_ladder(t, ALL)["own"].numbers))
+    trace_layers(model, inputs, lambda t: found.append(measure_ladder(t, ALL)["own"].numbers))
     for numbers in found:
         own = numbers["feed-forward"][0]
         assert (own - own.diagonal().diag_embed() == 0).all()
@@ -238,7 +253,7 @@ def test_encoder_tokens_are_a_second_set_of_sources():
     assert (flow.cross["layer-output"] > 0).all()
     model, inputs = double("marian")
     found = []
-    taped(model, inputs, lambda t: found.append(measure_ladder(t, ALL)))
+    trace_layers(model, inputs, lambda t: found.append(measure_ladder(t, ALL)))
     with_cross = found[2]
     # a projection on the whole vector adds up over both sides, and the bias, to its length
     along = [
@@ -251,12 +266,12 @@ def test_what_each_part_gives_along_the_whole_adds_up_to_its_length():
     model, inputs = double("llama")  # without biases, tokens are all there is
     found, lengths = [], []
 
-    def told(t):
-        found.append(measure_ladder(t, ALL)["own"].numbers)
-        ladder = rungs(t)["own"]
+    def add(trace):
+        found.append(measure_ladder(trace, ALL)["own"].numbers)
+        ladder = find_rungs(trace)["own"]
         lengths.append({rung: record.total.norm(dim=-1) for rung, record in ladder.items()})
 
-    taped(model, inputs, told)
+    trace_layers(model, inputs, add)
     for numbers, whole in zip(found, lengths, strict=True):
         for rung in ("attention", "attention-residual", "feed-forward-residual"):
             added = numbers[f"projection:{rung}"].sum(dim=-1)
@@ -265,7 +280,13 @@ def test_what_each_part_gives_along_the_whole_adds_up_to_its_length():
 
 
 def test_the_receipt_knows_every_rung(demo):
-    flow = analyze(*demo, "A cat sat.", measures=["layer-output", "attention-block"], layers=[1, 4])
+    flow = analyze(
+        demo[0],
+        "A cat sat.",
+        tokenizer=demo[1],
+        measures=["layer-output", "attention-block"],
+        layers=[1, 4],
+    )
     rows = [(check.layer, check.rung) for check in flow.receipt.rungs]
     assert rows == [
         (1, "attention-block"),
@@ -280,7 +301,7 @@ def test_the_receipt_knows_every_rung(demo):
 
 
 def test_a_rung_that_does_not_add_up_is_named(demo):
-    flow = analyze(*demo, "A cat sat.", measures=["layer-output"], layers=[1])
+    flow = analyze(demo[0], "A cat sat.", tokenizer=demo[1], measures=["layer-output"], layers=[1])
     broken = replace(flow.receipt, rungs=(replace(flow.receipt.rungs[0], error=0.1),))
     assert not broken.ok
     assert "encoder layer 1: on the rung 'layer-output' the parts miss" in broken.headline()
@@ -288,10 +309,15 @@ def test_a_rung_that_does_not_add_up_is_named(demo):
 
 def test_padding_has_no_part_in_it(demo):
     model, tokenizer = demo
-    alone = analyze(model, tokenizer, "A cat sat.", measures=["layer-output", "attention-block"])
+    alone = analyze(
+        model, "A cat sat.", tokenizer=tokenizer, measures=["layer-output", "attention-block"]
+    )
     padded = tokenizer("A cat sat.", padding="max_length", max_length=12, return_tensors="pt")
     flow = analyze(
-        model, tokenizer, inputs=dict(padded), measures=["layer-output", "attention-block"]
+        model,
+        tokenizer=tokenizer,
+        inputs=dict(padded),
+        measures=["layer-output", "attention-block"],
     )
     for rung in ("layer-output", "attention-block"):
         assert flow[rung].shape == alone[rung].shape
@@ -302,13 +328,13 @@ def test_padding_has_no_part_in_it(demo):
     )
 
 
-def test_many_texts_are_climbed_one_by_one(demo):
+def test_many_texts_are_run_one_by_one(demo):
     texts = ["A cat.", "A cat sat on a mat."]
-    flows = list(analyze_many(*demo, texts, measures=["layer-output"]))
+    flows = list(analyze_many(demo[0], texts, tokenizer=demo[1], measures=["layer-output"]))
     for flow, text in zip(flows, texts, strict=True):
         np.testing.assert_allclose(
             flow["layer-output"],
-            analyze(*demo, text, measures=["layer-output"])["layer-output"],
+            analyze(demo[0], text, tokenizer=demo[1], measures=["layer-output"])["layer-output"],
             rtol=1e-4,
             atol=1e-5,
         )
@@ -325,7 +351,7 @@ def test_one_token_is_all_its_own():
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("name", ["bert", "llama"])
-def test_halves_climb_in_single_precision(name, dtype):
+def test_half_precision_is_measured_in_single_precision(name, dtype):
     architecture = architectures.ALL[name]
     flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all", dtype=dtype)
     assert flow.receipt.ok, flow.receipt
@@ -360,7 +386,7 @@ class Forgetful(nn.Module):
 
 
 class Swap(nn.Module):
-    """A layer whose output is what its forgetful block says."""
+    """A layer that returns the output of its forgetful block."""
 
     def __init__(self, layer):
         super().__init__()
@@ -388,21 +414,21 @@ def test_a_model_without_layers_is_refused(tiny):
 @pytest.mark.parametrize("memory", [0, -1, float("nan"), float("inf"), "much", True])
 def test_memory_that_makes_no_sense_is_refused(demo, memory):
     with pytest.raises(BadInput, match="memory is"):
-        analyze(*demo, "A cat.", measures=["layer-output"], memory=memory)
+        analyze(demo[0], "A cat.", tokenizer=demo[1], measures=["layer-output"], memory=memory)
 
 
-def test_an_unknown_treatment_of_biases_is_refused(demo):
+def test_an_unknown_bias_handling_is_refused(demo):
     with pytest.raises(UnknownName, match="source, constant"):
-        analyze(*demo, "A cat.", biases="none")
+        analyze(demo[0], "A cat.", tokenizer=demo[1], bias_handling="none")
 
 
-def test_a_reading_that_is_not_there_is_named(demo):
-    flow = analyze(*demo, "A cat.", measures=["layer-output"])
+def test_a_statistic_that_is_not_there_is_named(demo):
+    flow = analyze(demo[0], "A cat.", tokenizer=demo[1], measures=["layer-output"])
     with pytest.raises(UnknownName, match="mixing:layer-output"):
         flow.stream().statistic("mixing", "attention")
 
 
-def test_readings_and_coinciding_rungs_survive_a_file(tmp_path):
+def test_statistics_and_coinciding_rungs_survive_a_file(tmp_path):
     import normviz
 
     architecture = architectures.ALL["llama"]

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from normviz.core.catalog import ZEROINGS
+from normviz.core.gradients import Gradients
 from normviz.model.analyze import analyze
-from normviz.model.measures.value_zeroing import mapped
+from normviz.model.measures.value_zeroing import map_over_first_axis
 
 HERE, AT_THE_END = ZEROINGS
 
@@ -20,11 +21,11 @@ PLACES = {
     "mixtral": ("decoder", "layers", "self_attn.v_proj"),
     "marian": ("cross", "decoder.layers", "encoder_attn.v_proj"),
 }
-"""Where values are made: post-norm, grouped, off the registry, experts, and across."""
+"""Where values are computed: post-norm, grouped, off the registry, experts, and cross-attention."""
 
 
 def outputs(model, layers, inputs, zero=None):
-    """What leaves each layer, and with `zero` (a module and a token) what leaves it then."""
+    """Return each layer's output, with `zero` (a module and a token) when its values are zero."""
     left = []
     hooks = [
         layer.register_forward_hook(
@@ -47,8 +48,8 @@ def outputs(model, layers, inputs, zero=None):
     return [one[0].numpy() for one in left]
 
 
-def turned(before, after):
-    """1 - cos for every token."""
+def cosine_distance(before, after):
+    """Return 1 - cos for every token."""
     lengths = np.linalg.norm(before, axis=-1) * np.linalg.norm(after, axis=-1)
     return 1 - (before * after).sum(axis=-1) / lengths
 
@@ -62,7 +63,7 @@ def test_it_equals_silencing_the_value_projection_by_hand(name):
     if name == "mixtral":
         model.config._experts_implementation = "eager"
     layers = list(attrgetter(stack)(model))
-    flow = analyze(model, inputs=inputs, measures=ZEROINGS, rows="raw")
+    flow = analyze(model, inputs=inputs, measures=ZEROINGS, gradients=Gradients(rows="raw"))
     shares = analyze(model, inputs=inputs, measures=ZEROINGS)
     found, normalized = flow.stream(stream), shares.stream(stream)
     before = outputs(model, layers, inputs)
@@ -72,7 +73,9 @@ def test_it_equals_silencing_the_value_projection_by_hand(name):
             for token in range(len(found.keys))
         ]
         for measure, at in ((HERE, number), (AT_THE_END, len(layers) - 1)):
-            wanted = np.stack([turned(before[at], after[at]) for after in without], axis=-1)
+            wanted = np.stack(
+                [cosine_distance(before[at], after[at]) for after in without], axis=-1
+            )
             np.testing.assert_allclose(found.at(measure, number), wanted, rtol=1e-4, atol=1e-9)
             whole = np.maximum(wanted.sum(axis=-1, keepdims=True), 1e-30)
             rows = normalized.at(measure, number)
@@ -116,7 +119,7 @@ def test_code_that_looks_at_its_numbers_is_run_one_by_one():
         seen.append(double)
         return one * (2 if double else 1)
 
-    found = mapped(decides, given, most=4)
+    found = map_over_first_axis(decides, given, batch_size=4)
     assert seen == [False, False, False, True, True, True]
     factors = torch.tensor([1, 1, 1, 2, 2, 2])
     torch.testing.assert_close(found, given * factors[:, None])

@@ -1,207 +1,229 @@
 """How much every token's vectors depend on every input token: norms of derivatives.
 
-`hidden-attribution` is the derivative of what leaves a layer (Brunner et al. 2020),
-`head-attribution` that of what a head puts out before W_O, both by the model's input; by the
-layer's own input, the latter is `head-attribution-local` (Pascual et al. 2021).
+`hidden-attribution` is the derivative of a layer's output (Brunner et al. 2020), `head-attribution`
+that of a head's output before W_O, both by the model's input; by the layer's own input, the latter
+is `head-attribution-local` (Pascual et al. 2021).
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
 from torch import Tensor
 
 from normviz.core.catalog import ATTRIBUTIONS
-from normviz.model.capture.recording import LayerCall, RecordedPass, Where
+from normviz.core.gradients import Gradients
+from normviz.model.capture.recording import AttentionIndex, LayerCall, RecordedPass
 from normviz.model.capture.rerun import rerun_layer
 from normviz.model.decompose.tape import SourceSequence
-from normviz.model.measures.gradients.chain import Effect, start
-from normviz.model.measures.gradients.check import Errors, sound
+from normviz.model.measures.gradients.chain import LayerEffect, input_of
+from normviz.model.measures.gradients.check import LayerErrors, check_jvp
 from normviz.model.measures.gradients.jacobian_norms import (
-    Changes,
+    DirectionBatch,
     Directions,
-    GradientOptions,
-    Lengths,
-    changes,
-    in_rows,
-    relative,
+    NormAccumulator,
+    direction_batches,
+    normalize_rows,
+    relative_error,
 )
-from normviz.model.measures.gradients.jvp import pushed
-from normviz.model.measures.ladder.measure import SHARE, budget, free_memory
+from normviz.model.measures.gradients.jvp import batched_jvp
+from normviz.model.measures.ladder.measure import MEMORY_SHARE, byte_budget, free_memory
+from normviz.model.types import AttentionKey
 from normviz.system.progress import track_progress
 
 HIDDEN, GLOBAL, LOCAL = ATTRIBUTIONS
-HELD = 8
+TENSORS_HELD = 8
 """How many tensors of the widest kind are held at a time."""
 
 
 @dataclass(frozen=True)
-class Attributed:
-    """What was found of one attention, and of the layer it belongs to."""
+class Attribution:
+    """The attributions of one attention, and of the layer it belongs to."""
 
     numbers: dict[str, Tensor] = field(default_factory=dict)
     errors: dict[str, float] = field(default_factory=dict)
-    """How far the derivative is from the model's own, by measure; none where it is not checked."""
-    standard: dict[str, float] = field(default_factory=dict)
-    """By measure, the standard error beside the numbers; nothing where all was worked out."""
+    """By measure, how far the derivative is from the model's own; absent where not checked."""
+    standard_errors: dict[str, float] = field(default_factory=dict)
+    """By measure, the relative standard error; absent where every direction was tried."""
     directions: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """By measure, how many directions were pushed for each token, and how many there are."""
+    """By measure, how many directions were tried for each token, and how many there are."""
 
 
-def attributed(
+def measure_attribution(
     recorded: RecordedPass,
     measures: Collection[str],
-    slope: GradientOptions,
-    wanted: Collection[Where],
-) -> list[Attributed]:
-    """For every attention of a pass in order, the measures of those wanted; of others, nothing."""
-    work = _Work(recorded, measures, slope, wanted)
-    with track_progress("tokens", work.tokens()) as step:
+    gradients: Gradients,
+    asked_for: Mapping[AttentionKey, AttentionIndex],
+    memory: int | None,
+) -> dict[AttentionKey, Attribution]:
+    """Return the attributions of each attention that is asked for."""
+    run = _AttributionRun(recorded, measures, gradients, [*asked_for.values()], memory)
+    with track_progress("tokens", run.token_count()) as step:
         if {HIDDEN, GLOBAL} & set(measures):
-            work.globally(step)
+            run.push_through_model(step)
         if LOCAL in measures:
-            work.locally(step)
-    return [work.finished(*where) for where in recorded.attentions]
+            run.push_through_layers(step)
+    return {key: run.result(*index) for key, index in asked_for.items()}
 
 
-class _Work:
-    """Derivatives of one pass, as they grow."""
+class _AttributionRun:
+    """The derivatives of one pass, as they are accumulated."""
 
     def __init__(
         self,
         recorded: RecordedPass,
         measures: Collection[str],
-        slope: GradientOptions,
-        wanted: Collection[Where],
+        gradients: Gradients,
+        asked_for: Collection[AttentionIndex],
+        memory: int | None,
     ) -> None:
         self.recorded = recorded
         self.measures = measures
-        self.slope = slope
-        self.wanted = wanted
-        self.last = max((number for number, _ in wanted), default=-1)
-        self.device = recorded.calls[0].left.device
-        run = budget(self.device, slope.memory)
-        self.most = max(1, run // (HELD * max(map(_widest, recorded.calls))))
-        self.errors: Errors = {}
-        self.lengths: dict[Where, dict[str, Lengths]] = {where: {} for where in recorded.attentions}
+        self.gradients = gradients
+        self.asked_for = asked_for
+        self.memory = memory
+        self.last = max((number for number, _ in asked_for), default=-1)
+        self.device = recorded.calls[0].output.device
+        run_bytes = byte_budget(self.device, memory)
+        widest = max(map(_widest_bytes, recorded.calls))
+        self.batch_size = max(1, run_bytes // (TENSORS_HELD * widest))
+        self.errors: LayerErrors = {}
+        self.accumulators: dict[AttentionIndex, dict[str, NormAccumulator]] = {
+            i: {} for i in asked_for
+        }
 
-    def tokens(self) -> int:
-        """How many tokens' vectors are to be changed, all in all."""
-        found: list[Tensor] = []
+    def token_count(self) -> int:
+        """Return how many tokens' vectors will be changed in total."""
+        vectors: list[Tensor] = []
         if {HIDDEN, GLOBAL} & set(self.measures):
-            found += self.inputs().values()
+            vectors += self.inputs().values()
         if LOCAL in self.measures:
-            found += [_base(self.recorded.calls[number], place) for number, place in self.wanted]
-        return sum(one.numel() // one.shape[-1] for one in found)
+            vectors += [_key_input(self.recorded.calls[n], at) for n, at in self.asked_for]
+        return sum(tensor.numel() // tensor.shape[-1] for tensor in vectors)
 
     def inputs(self) -> dict[SourceSequence, Tensor]:
-        """The input of each side."""
-        sides = self.recorded.sides
-        return {side: start(self.recorded, side, self.slope.origin)[1] for side in sides}
+        """Return the model's input of each sequence."""
+        return {
+            sequence: input_of(self.recorded, sequence, self.gradients.origin)[1]
+            for sequence in self.recorded.sequences
+        }
 
-    def matrices(self) -> int:
-        """How many bytes folded layers may take: none, where too little is pushed to be worth it.
+    def matrix_bytes(self) -> int:
+        """Return how many bytes the layers' matrices may take: 0 where they do not pay off.
 
-        To fold a layer takes about two pushes for each coordinate.
+        To compute a layer's matrices takes about two pushes for each coordinate.
         """
-        counts = [
-            one.numel() // one.shape[-1] * self.directions(one).count / (2 * one.shape[-1])
-            for one in self.inputs().values()
+        pushes = [
+            vectors.numel()
+            // vectors.shape[-1]
+            * self.directions(vectors).count
+            / (2 * vectors.shape[-1])
+            for vectors in self.inputs().values()
         ]
-        if max(counts) <= 1:
+        if max(pushes) <= 1:
             return 0
-        return self.slope.memory or int(SHARE * free_memory(self.device))
+        return self.memory or int(MEMORY_SHARE * free_memory(self.device))
 
-    def directions(self, given: Tensor) -> Directions:
-        """In which directions vectors are changed."""
-        return Directions(given.shape[-1], self.slope.samples, self.slope.seed)
+    def directions(self, vectors: Tensor) -> Directions:
+        """Return the directions in which vectors are changed."""
+        return Directions(vectors.shape[-1], self.gradients.samples, self.gradients.seed)
 
-    def globally(self, step: Callable[[int], object]) -> None:
-        """Change every token of the input, and see what becomes of every layer."""
-        checked = sound(self.recorded, self.slope.origin, self.most, self.matrices(), self.last)
+    def push_through_model(self, step: Callable[[int], object]) -> None:
+        """Change every token of the input, and add what becomes of every layer."""
+        checked = check_jvp(
+            self.recorded, self.gradients.origin, self.batch_size, self.matrix_bytes(), self.last
+        )
         self.errors = checked.errors
-        for side, given in self.inputs().items():
-            for some in self.changes(given, step):
-                for effect in checked.pusher.push(side, some.vectors):
+        for sequence, vectors in self.inputs().items():
+            for batch in self.batches(vectors, step):
+                for effect in checked.strategy.push(sequence, batch.vectors):
                     if effect.number > self.last:
                         break
-                    self.enter(side, some, effect)
+                    self.add_effect(sequence, batch, effect)
 
-    def enter(self, side: SourceSequence, some: Changes, effect: Effect) -> None:
-        """Add what some changes do to a layer, for each attention that reads from their side."""
+    def add_effect(
+        self, sequence: SourceSequence, batch: DirectionBatch, effect: LayerEffect
+    ) -> None:
+        """Add the effect on a layer, for each attention whose keys are the changed tokens."""
         call = self.recorded.calls[effect.number]
-        for place, attended in enumerate(call.attended):
-            if (effect.number, place) in self.wanted and call.side_of(attended.stream) == side:
-                heads = _by_head(effect.contexts[place], attended.heads)
-                vectors = effect.left.flatten(1, -2)
-                for name, moved in ((HIDDEN, vectors), (GLOBAL, heads)):
-                    self.add(effect.number, place, name, some, moved)
+        for at, attention in enumerate(call.attentions):
+            index = effect.number, at
+            if index in self.asked_for and call.key_sequence(attention.stream) == sequence:
+                self.add(index, HIDDEN, batch, effect.output.flatten(1, -2))
+                heads = _by_head(effect.contexts[at], attention.heads)
+                self.add(index, GLOBAL, batch, heads)
 
-    def locally(self, step: Callable[[int], object]) -> None:
-        """Change every token as it enters a layer, and see what becomes of the layer's heads."""
-        for number, place in self.wanted:
+    def push_through_layers(self, step: Callable[[int], object]) -> None:
+        """Change every token as it enters a layer, and add what becomes of the layer's heads."""
+        for number, at in self.asked_for:
             call = self.recorded.calls[number]
-            given, run = _base(call, place), partial(_heads, call, place)
-            for some in self.changes(given, step):
-                (context,) = pushed(run, (given,), (some.vectors,))
-                moved = _by_head(context, call.attended[place].heads)
-                self.add(number, place, LOCAL, some, moved)
+            vectors, run = _key_input(call, at), partial(_run_heads, call, at)
+            for batch in self.batches(vectors, step):
+                (context,) = batched_jvp(run, (vectors,), (batch.vectors,))
+                effects = _by_head(context, call.attentions[at].heads)
+                self.add((number, at), LOCAL, batch, effects)
 
-    def changes(self, given: Tensor, step: Callable[[int], object]) -> Iterator[Changes]:
-        """All changes of some vectors, told as they are done with."""
-        together = self.slope.norm == "spectral"
-        for some in changes(given, self.directions(given), self.most, together=together):
-            yield some
-            step(len(some.sources) if some.ends else 0)
+    def batches(self, vectors: Tensor, step: Callable[[int], object]) -> Iterator[DirectionBatch]:
+        """Yield all directions of some vectors, and report progress after each batch."""
+        together = self.gradients.norm == "spectral"
+        directions = self.directions(vectors)
+        for batch in direction_batches(vectors, directions, self.batch_size, together=together):
+            yield batch
+            step(len(batch.sources) if batch.is_last else 0)
 
-    def add(self, number: int, place: int, name: str, some: Changes, moved: Tensor) -> None:
-        """Enter the effects of some changes in one of the measures, if it is wanted."""
-        if name in self.measures:
-            held = self.lengths[number, place]
-            if name not in held:
-                held[name] = Lengths(some.directions, self.slope.norm)
-            held[name].add(some.sources, moved)
+    def add(
+        self, index: AttentionIndex, measure: str, batch: DirectionBatch, effects: Tensor
+    ) -> None:
+        """Add the effects of some directions to one of the measures, if it is asked for."""
+        if measure in self.measures:
+            by_measure = self.accumulators[index]
+            if measure not in by_measure:
+                by_measure[measure] = NormAccumulator(batch.directions, self.gradients.norm)
+            by_measure[measure].add(batch.sources, effects)
 
-    def finished(self, number: int, place: int) -> Attributed:
-        """What was found of one attention."""
+    def result(self, number: int, at: int) -> Attribution:
+        """Return the attributions of one attention."""
         call = self.recorded.calls[number]
-        side = call.side_of(call.attended[place].stream)
-        found = Attributed()
-        for name, lengths in self.lengths[number, place].items():
-            numbers, error = lengths.raw(), lengths.error()
-            if self.slope.rows == "normalized":
-                numbers, error = in_rows(numbers, error)
-            found.numbers[name] = numbers[None]
-            found.directions[name] = (lengths.directions.count, lengths.directions.width)
+        sequence = call.key_sequence(call.attentions[at].stream)
+        result = Attribution()
+        for name, accumulator in self.accumulators[number, at].items():
+            directions = accumulator.directions
+            numbers, errors = accumulator.norms(), accumulator.standard_errors()
+            if self.gradients.rows == "normalized":
+                numbers, errors = normalize_rows(numbers, errors)
+            result.numbers[name] = numbers[None]
+            result.directions[name] = (directions.count, directions.width)
             if name != LOCAL:
-                found.errors[name] = self.errors[side, number]
-            if not lengths.directions.exact:
-                found.numbers[f"error:{name}"] = error[None]
-                found.standard[name] = relative(numbers, error)
-        return found
+                result.errors[name] = self.errors[sequence, number]
+            if not directions.exact:
+                result.numbers[f"error:{name}"] = errors[None]
+                result.standard_errors[name] = relative_error(numbers, errors)
+        return result
 
 
-def _base(call: LayerCall, place: int) -> Tensor:
-    """The vectors that an attention's keys and values are made of, as the layer was given them."""
-    read = call.read if call.attended[place].stream == "cross" else None
-    return call.entered if read is None else read
+def _key_input(call: LayerCall, at: int) -> Tensor:
+    """Return the layer's input that an attention's keys and values are made of."""
+    cross_input = call.cross_input if call.attentions[at].stream == "cross" else None
+    return call.input if cross_input is None else cross_input
 
 
-def _heads(call: LayerCall, place: int, vectors: Tensor) -> tuple[Tensor]:
-    """What the heads of one attention put out, when the vectors they read are others."""
-    crossed = call.attended[place].stream == "cross"
-    entered, read = (call.entered, vectors) if crossed else (vectors, call.read)
-    contexts, _ = rerun_layer(call, entered, read, until=place)
-    return (contexts[place],)
+def _run_heads(call: LayerCall, at: int, vectors: Tensor) -> tuple[Tensor]:
+    """Return the heads' outputs of one attention that reads other vectors."""
+    is_cross = call.attentions[at].stream == "cross"
+    own, cross = (call.input, vectors) if is_cross else (vectors, call.cross_input)
+    contexts, _ = rerun_layer(call, own, cross, until=at)
+    return (contexts[at],)
 
 
 def _by_head(contexts: Tensor, heads: int) -> Tensor:
-    """What each head put out: [change, query, head, dim]."""
+    """Return the heads' outputs apart: [change, query, head, dim]."""
     return contexts.reshape(len(contexts), -1, heads, contexts.shape[-1] // heads)
 
 
-def _widest(call: LayerCall) -> int:
-    """About how many bytes the widest tensor of a layer takes for one change."""
-    tokens = max(one.shape[-2] for one in (call.entered, call.read) if one is not None)
-    scores = max(one.heads for one in call.attended) * tokens * call.entered.shape[-2]
-    return max(scores, 4 * call.entered.numel()) * call.entered.element_size()
+def _widest_bytes(call: LayerCall) -> int:
+    """Return about how many bytes the widest tensor of a layer takes for one direction."""
+    tokens = max(
+        vectors.shape[-2] for vectors in (call.input, call.cross_input) if vectors is not None
+    )
+    scores = max(attention.heads for attention in call.attentions) * tokens * call.input.shape[-2]
+    return max(scores, 4 * call.input.numel()) * call.input.element_size()

@@ -1,170 +1,185 @@
-"""Small changes of the input, pushed through all layers of a model: derivatives in forward mode.
+"""Directions of the input, pushed through all layers of a model: derivatives in forward mode.
 
-One push of a change gives its effect on every layer, so that all layers together cost no more than
-the last one alone. Layers are pushed through one by one, folded where that can be done; whether
-this is what the model does as a whole is not assumed, but checked.
+One push gives the derivative of every layer, so that all layers together cost no more than the last
+one alone. Layers are pushed through one by one, as matrices where possible; that this is the
+derivative of the whole model is not assumed, but checked (`check`).
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
+from normviz.core.gradients import Origin
 from normviz.model.capture.recording import LayerCall, RecordedPass
 from normviz.model.capture.rerun import HookPoint, rerun_layer, rerun_model
 from normviz.model.decompose.tape import SourceSequence
-from normviz.model.measures.gradients.jacobians import Folded, folded, weight_of
-from normviz.model.measures.gradients.jvp import pushed
-
-Origin = Literal["after-norm", "before-norm"]
-"""Where the input is taken: what enters the first layer, or what the norm before it is given."""
+from normviz.model.measures.gradients.jacobians import (
+    TokenwiseJacobian,
+    fold_layer,
+    jacobian_bytes,
+)
+from normviz.model.measures.gradients.jvp import batched_jvp
 
 
 @dataclass(frozen=True, eq=False)
-class Effect:
-    """What a layer makes of small changes of the input; one change after the other, in front."""
+class LayerEffect:
+    """The derivatives of one layer in some directions of the input; the direction comes first."""
 
     number: int
+    """The number of the layer's call."""
     contexts: Sequence[Tensor]
-    """How the heads of each attention change, before the output projection."""
-    left: Tensor
-    """How the layer's output changes."""
+    """The derivatives of each attention's heads, before the output projection."""
+    output: Tensor
+    """The derivative of the layer's output."""
 
 
 @runtime_checkable
-class Pusher(Protocol):
-    """One way of pushing changes of the input through a model."""
+class JvpStrategy(Protocol):
+    """One way of pushing directions of the input through a model."""
 
-    def push(self, side: SourceSequence, changes: Tensor) -> Iterator[Effect]:
-        """What changes of one side's input do to every layer that they reach, in order."""
+    def push(self, sequence: SourceSequence, directions: Tensor) -> Iterator[LayerEffect]:
+        """Yield the derivatives of every layer that depends on a sequence's input, in order."""
 
 
 @runtime_checkable
-class Layer(Protocol):
-    """One way of pushing changes through a layer."""
+class LayerJvp(Protocol):
+    """One way of pushing directions through a layer."""
 
-    def push(self, own: Tensor | None, other: Tensor | None) -> tuple[list[Tensor], Tensor]:
-        """What changes of its vectors, and of those it reads, do to its heads and its output."""
+    def push(self, own: Tensor | None, cross: Tensor | None) -> tuple[list[Tensor], Tensor]:
+        """Return the derivatives of the heads and of the output in directions of the inputs."""
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
+class FullLayerJvp:
     """One layer, all of it run on dual numbers."""
 
     call: LayerCall
 
-    def push(self, own: Tensor | None, other: Tensor | None) -> tuple[list[Tensor], Tensor]:
-        """What changes of its vectors, and of those it reads, do to its heads and its output."""
+    def push(self, own: Tensor | None, cross: Tensor | None) -> tuple[list[Tensor], Tensor]:
+        """Return the derivatives of the heads and of the output in directions of the inputs."""
         call = self.call
-        sides = ((call.entered, own), (call.read, other))
-        vectors = [one for one, change in sides if one is not None and change is not None]
-        changes = [change for one, change in sides if one is not None and change is not None]
+        pairs = [
+            (vectors, directions)
+            for vectors, directions in ((call.input, own), (call.cross_input, cross))
+            if vectors is not None and directions is not None
+        ]
 
-        def run(*given: Tensor) -> tuple[Tensor, ...]:
-            entered = call.entered if own is None else given[0]
-            read = call.read if other is None else given[-1]
-            contexts, left = rerun_layer(call, entered, read)
-            assert left is not None  # noqa: S101 - the layer was run to its end
-            return (*contexts, left)
+        def run(*vectors: Tensor) -> tuple[Tensor, ...]:
+            hidden = call.input if own is None else vectors[0]
+            cross_hidden = call.cross_input if cross is None else vectors[-1]
+            contexts, output = rerun_layer(call, hidden, cross_hidden)
+            assert output is not None  # noqa: S101 - the layer was run to its end
+            return (*contexts, output)
 
-        *contexts, left = pushed(run, vectors, changes)
-        return contexts, left
+        inputs, directions = [first for first, _ in pairs], [second for _, second in pairs]
+        *contexts, output = batched_jvp(run, inputs, directions)
+        return contexts, output
 
 
-class Chain:
-    """Layer after layer: what leaves one enters the next."""
+class LayerwiseJvp:
+    """Layer after layer: the output of one is the input of the next."""
 
-    def __init__(self, recorded: RecordedPass, origin: Origin, layers: Sequence[Layer]) -> None:
+    def __init__(self, recorded: RecordedPass, origin: Origin, layers: Sequence[LayerJvp]) -> None:
         self.recorded = recorded
         self.origin = origin
         self.layers = layers
 
-    def push(self, side: SourceSequence, changes: Tensor) -> Iterator[Effect]:
-        """What changes of one side's input do to every layer that they reach, in order."""
+    def push(self, sequence: SourceSequence, directions: Tensor) -> Iterator[LayerEffect]:
+        """Yield the derivatives of every layer that depends on a sequence's input, in order."""
         calls = self.recorded.calls
         own: dict[SourceSequence, Tensor] = {}
-        other: Tensor | None = None
+        cross: Tensor | None = None
         for number, call in enumerate(calls):
-            if number == self.recorded.first(call.side):
-                if call.side == side:
-                    own[side] = self._begun(side, changes)
+            if number == self.recorded.first_call(call.sequence):
+                if call.sequence == sequence:
+                    own[sequence] = self._into_first_layer(sequence, directions)
                 elif own:
-                    other = self._bridged(number, own[side], read=True)
-            elif call.side in own and not torch.equal(calls[number - 1].left, call.entered):
-                own[call.side] = self._bridged(number, own[call.side], read=False)
-            if call.side in own or other is not None:
-                contexts, left = self.layers[number].push(own.get(call.side), other)
-                own[call.side] = left
-                yield Effect(number, contexts, left)
+                    cross = self._between_layers(number, own[sequence], as_cross_input=True)
+            elif call.sequence in own and not torch.equal(calls[number - 1].output, call.input):
+                own[call.sequence] = self._between_layers(
+                    number, own[call.sequence], as_cross_input=False
+                )
+            if call.sequence in own or cross is not None:
+                contexts, output = self.layers[number].push(own.get(call.sequence), cross)
+                own[call.sequence] = output
+                yield LayerEffect(number, contexts, output)
 
-    def _begun(self, side: SourceSequence, changes: Tensor) -> Tensor:
-        """What enters the first layer, when the input changes."""
-        place, given = start(self.recorded, side, self.origin)
-        if place.kind == "enters":
-            return changes
-
-        def run(vectors: Tensor) -> tuple[Tensor]:
-            return (_there(rerun_model(self.recorded, place, vectors, until=place.number).entered),)
-
-        return pushed(run, (given,), (changes,))[0]
-
-    def _bridged(self, number: int, changes: Tensor, *, read: bool) -> Tensor:
-        """What a layer is given, when what left the one before it changes."""
-        place = HookPoint("leaves", number - 1)
+    def _into_first_layer(self, sequence: SourceSequence, directions: Tensor) -> Tensor:
+        """Return the derivative of the first layer's input by the model's input."""
+        point, vectors = input_of(self.recorded, sequence, self.origin)
+        if point.kind == "input":
+            return directions
 
         def run(vectors: Tensor) -> tuple[Tensor]:
-            seen = rerun_model(self.recorded, place, vectors, until=number)
-            return (_there(seen.read if read else seen.entered),)
+            trace = rerun_model(self.recorded, point, vectors, until=point.number)
+            return (_require_reached(trace.input),)
 
-        return pushed(run, (self.recorded.calls[number - 1].left,), (changes,))[0]
+        return batched_jvp(run, (vectors,), (directions,))[0]
+
+    def _between_layers(self, number: int, directions: Tensor, *, as_cross_input: bool) -> Tensor:
+        """Return the derivative of a layer's input by the output of the layer before it."""
+        point = HookPoint("output", number - 1)
+
+        def run(vectors: Tensor) -> tuple[Tensor]:
+            trace = rerun_model(self.recorded, point, vectors, until=number)
+            return (_require_reached(trace.cross_input if as_cross_input else trace.input),)
+
+        return batched_jvp(run, (self.recorded.calls[number - 1].output,), (directions,))[0]
 
 
-class Throughout:
-    """The whole model in one go, for models whose layers meet elsewhere too."""
+class WholeModelJvp:
+    """The whole model at once, for models whose layers exchange something on the side."""
 
     def __init__(self, recorded: RecordedPass, origin: Origin) -> None:
         self.recorded = recorded
         self.origin = origin
 
-    def push(self, side: SourceSequence, changes: Tensor) -> Iterator[Effect]:
-        """What changes of one side's input do to every layer that they reach, in order."""
-        begin = self.recorded.first(side)
-        _, given = start(self.recorded, side, self.origin)
-        found = iter(pushed(lambda vectors: self.run(side, vectors), (given,), (changes,)))
+    def push(self, sequence: SourceSequence, directions: Tensor) -> Iterator[LayerEffect]:
+        """Yield the derivatives of every layer that depends on a sequence's input, in order."""
+        begin = self.recorded.first_call(sequence)
+        _, vectors = input_of(self.recorded, sequence, self.origin)
+        run = lambda vectors: self._run(sequence, vectors)  # noqa: E731
+        tangents = iter(batched_jvp(run, (vectors,), (directions,)))
         for number, call in enumerate(self.recorded.calls[begin:], begin):
-            contexts = [next(found) for _ in call.attended]
-            yield Effect(number, contexts, next(found))
+            contexts = [next(tangents) for _ in call.attentions]
+            yield LayerEffect(number, contexts, next(tangents))
 
-    def run(self, side: SourceSequence, vectors: Tensor) -> tuple[Tensor, ...]:
-        """All that is seen of the layers from a side's first on, when its input is another."""
-        begin = self.recorded.first(side)
-        seen = rerun_model(self.recorded, start(self.recorded, side, self.origin)[0], vectors)
-        both = zip(seen.contexts[begin:], seen.left[begin:], strict=True)
-        return tuple(one for contexts, left in both for one in (*contexts, left))
-
-
-def start(recorded: RecordedPass, side: SourceSequence, origin: Origin) -> tuple[HookPoint, Tensor]:
-    """Where a side's input is put, and what was there."""
-    first = recorded.first(side)
-    if origin == "before-norm" and side in recorded.norms:
-        return HookPoint("norm", first), recorded.norms[side].given
-    return HookPoint("enters", first), recorded.calls[first].entered
+    def _run(self, sequence: SourceSequence, vectors: Tensor) -> tuple[Tensor, ...]:
+        """Return the contexts and outputs of the layers from a sequence's first on."""
+        begin = self.recorded.first_call(sequence)
+        point, _ = input_of(self.recorded, sequence, self.origin)
+        trace = rerun_model(self.recorded, point, vectors)
+        layers = zip(trace.contexts[begin:], trace.outputs[begin:], strict=True)
+        return tuple(tensor for contexts, output in layers for tensor in (*contexts, output))
 
 
-def chained(recorded: RecordedPass, origin: Origin, most: int, memory: int, last: int) -> Chain:
-    """The layers in a chain, folded up to the last one wanted while they fit in memory."""
-    layers: list[Layer] = []
-    left = memory
+def input_of(
+    recorded: RecordedPass, sequence: SourceSequence, origin: Origin
+) -> tuple[HookPoint, Tensor]:
+    """Return where a sequence's input enters the model, and the vectors recorded there."""
+    first = recorded.first_call(sequence)
+    if origin == "before-norm" and sequence in recorded.norms:
+        return HookPoint("norm", first), recorded.norms[sequence].input
+    return HookPoint("input", first), recorded.calls[first].input
+
+
+def build_layerwise(
+    recorded: RecordedPass, origin: Origin, batch_size: int, memory: int, last: int
+) -> LayerwiseJvp:
+    """Return the layers one by one, as matrices up to the last one while they fit in memory."""
+    layers: list[LayerJvp] = []
+    free = memory
     for number, call in enumerate(recorded.calls):
-        fits = number <= last and weight_of(call) <= left
-        layer: Folded | None = folded(call, most) if fits else None
-        left -= weight_of(call) if layer is not None else 0
-        layers.append(layer or Whole(call))
-    return Chain(recorded, origin, layers)
+        fits = number <= last and jacobian_bytes(call) <= free
+        folded: TokenwiseJacobian | None = fold_layer(call, batch_size) if fits else None
+        free -= jacobian_bytes(call) if folded is not None else 0
+        layers.append(folded or FullLayerJvp(call))
+    return LayerwiseJvp(recorded, origin, layers)
 
 
-def _there(vectors: Tensor | None) -> Tensor:
-    assert vectors is not None  # noqa: S101 - the pass was run to where it is
+def _require_reached(vectors: Tensor | None) -> Tensor:
+    assert vectors is not None  # noqa: S101 - the pass was run to this point
     return vectors

@@ -1,7 +1,7 @@
-"""Whether what is pushed through the layers is the model's own derivative.
+"""Checking that what is pushed through the layers is the model's own derivative.
 
-One random change of the whole input is pushed through the chain of layers, pushed through the model
-as a whole, and taken back by the model's own backward pass: ⟨Jv, Jv⟩ must equal ⟨v, JᵀJv⟩.
+One random direction of the whole input is pushed through the layers one by one, through the model
+as a whole, and back by the model's own backward pass: ⟨Jv, Jv⟩ must equal ⟨v, JᵀJv⟩.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,45 +10,49 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from normviz.core.gradients import Origin
 from normviz.errors import UnsupportedModel
 from normviz.model.capture.recording import RecordedPass
 from normviz.model.capture.rerun import rerun_model
 from normviz.model.decompose.tape import SourceSequence
 from normviz.model.measures.gradients.chain import (
-    Effect,
-    Origin,
-    Pusher,
-    Throughout,
-    chained,
-    start,
+    JvpStrategy,
+    LayerEffect,
+    WholeModelJvp,
+    build_layerwise,
+    input_of,
 )
 
-CHAINED = {torch.float64: 1e-6, torch.float32: 1e-3}
-"""How far the chain may be from the whole model, relative to the largest number; in halves 0.1.
+LAYERWISE_TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-3}
+"""How far layer by layer may be from the whole model, relative to the largest number; else 0.1.
 
-Some models compute in float32 whatever they are run in. Beyond this, layers meet elsewhere too.
+Some models compute in float32 whatever they are run in. Beyond this, the layers exchange something
+on the side.
 """
 
-Errors = dict[tuple[SourceSequence, int], float]
-"""By the side whose input is changed, and the number of the layer's call."""
+LayerErrors = dict[tuple[SourceSequence, int], float]
+"""By the sequence whose input is changed, and the number of the layer's call."""
 
 
 @dataclass(frozen=True, eq=False)
-class Sound:
-    """A way of pushing changes, and how far it is from the model's own derivative."""
+class CheckedJvp:
+    """A way of pushing directions, and how far it is from the model's own derivative."""
 
-    pusher: Pusher
-    errors: Errors
+    strategy: JvpStrategy
+    errors: LayerErrors
 
 
-def sound(recorded: RecordedPass, origin: Origin, most: int, matrices: int, last: int) -> Sound:
-    """The fastest way of pushing that does what the model does, up to the call of a number.
+def check_jvp(
+    recorded: RecordedPass, origin: Origin, batch_size: int, matrix_bytes: int, last: int
+) -> CheckedJvp:
+    """Return the fastest way of pushing that agrees with the model, up to the call `last`.
 
-    At most so many changes go at once, and the matrices of folded layers take so many bytes.
+    At most `batch_size` directions are pushed at once, and the matrices of layers take at most
+    `matrix_bytes`.
     """
     _refuse_quantized(recorded.model)
     try:
-        return _checked(recorded, origin, most, matrices, last)
+        return _choose_strategy(recorded, origin, batch_size, matrix_bytes, last)
     except (RuntimeError, NotImplementedError) as error:
         raise UnsupportedModel(
             f"{type(recorded.model).__name__} could not be differentiated: "
@@ -58,55 +62,61 @@ def sound(recorded: RecordedPass, origin: Origin, most: int, matrices: int, last
         ) from error
 
 
-def _checked(recorded: RecordedPass, origin: Origin, most: int, matrices: int, last: int) -> Sound:
-    whole = Throughout(recorded, origin)
-    chain = chained(recorded, origin, most, matrices, last)
-    joints: Errors = {}
-    backs: Errors = {}
-    for side in recorded.sides:
-        change = _random(start(recorded, side, origin)[1])
-        effects = list(whole.push(side, change))
-        for step, effect in zip(chain.push(side, change), effects, strict=True):
-            joints[side, effect.number] = _apart(step.left, effect.left)
-        for effect, error in zip(effects, _taken_back(whole, side, change, effects), strict=True):
-            backs[side, effect.number] = error
-    allowed = CHAINED.get(recorded.calls[0].left.dtype, 0.1)
-    if max(joints.values()) > allowed:
-        return Sound(whole, backs)
-    return Sound(chain, {place: max(joints[place], backs[place]) for place in backs})
+def _choose_strategy(
+    recorded: RecordedPass, origin: Origin, batch_size: int, matrix_bytes: int, last: int
+) -> CheckedJvp:
+    whole = WholeModelJvp(recorded, origin)
+    layerwise = build_layerwise(recorded, origin, batch_size, matrix_bytes, last)
+    forward: LayerErrors = {}
+    backward: LayerErrors = {}
+    for sequence in recorded.sequences:
+        direction = _random_direction(input_of(recorded, sequence, origin)[1])
+        effects = list(whole.push(sequence, direction))
+        for step, effect in zip(layerwise.push(sequence, direction), effects, strict=True):
+            forward[sequence, effect.number] = _relative_distance(step.output, effect.output)
+        errors = _backward_errors(whole, sequence, direction, effects)
+        for effect, error in zip(effects, errors, strict=True):
+            backward[sequence, effect.number] = error
+    allowed = LAYERWISE_TOLERANCE.get(recorded.calls[0].output.dtype, 0.1)
+    if max(forward.values()) > allowed:
+        return CheckedJvp(whole, backward)
+    return CheckedJvp(layerwise, {key: max(forward[key], backward[key]) for key in backward})
 
 
-def _random(given: Tensor) -> Tensor:
-    """One random change of all tokens, always the same."""
-    draw = torch.Generator().manual_seed(0)
-    return torch.randn(1, *given.shape, generator=draw, dtype=torch.float64).to(given)
+def _random_direction(vectors: Tensor) -> Tensor:
+    """Return one random direction of all tokens, always the same."""
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(1, *vectors.shape, generator=generator, dtype=torch.float64).to(vectors)
 
 
-def _apart(one: Tensor, other: Tensor) -> float:
-    size = other.abs().max().clamp(min=torch.finfo(other.dtype).tiny)
-    return float((one - other).abs().max() / size)
+def _relative_distance(tensor: Tensor, expected: Tensor) -> float:
+    size = expected.abs().max().clamp(min=torch.finfo(expected.dtype).tiny)
+    return float((tensor - expected).abs().max() / size)
 
 
-def _taken_back(
-    whole: Throughout, side: SourceSequence, change: Tensor, effects: Sequence[Effect]
+def _backward_errors(
+    whole: WholeModelJvp,
+    sequence: SourceSequence,
+    direction: Tensor,
+    effects: Sequence[LayerEffect],
 ) -> Iterator[float]:
-    """For each layer, how far ⟨v, JᵀJv⟩ is from ⟨Jv, Jv⟩, the former by a backward pass."""
-    place, given = start(whole.recorded, side, whole.origin)
+    """Yield how far ⟨v, JᵀJv⟩, by a backward pass, is from ⟨Jv, Jv⟩ at each layer."""
+    point, vectors = input_of(whole.recorded, sequence, whole.origin)
     with torch.enable_grad():
-        vectors = given.detach().clone().requires_grad_()
-        left = rerun_model(whole.recorded, place, vectors).left
+        vectors = vectors.detach().clone().requires_grad_()
+        outputs = rerun_model(whole.recorded, point, vectors).outputs
         for effect in effects:
-            end, moved = left[effect.number], effect.left[0]
-            (back,) = torch.autograd.grad(end, vectors, moved, retain_graph=True)
-            size = moved.double().square().sum()
-            missed = (back.double() * change[0].double()).sum() - size
+            output, tangent = outputs[effect.number], effect.output[0]
+            (back,) = torch.autograd.grad(output, vectors, tangent, retain_graph=True)
+            size = tangent.double().square().sum()
+            missed = (back.double() * direction[0].double()).sum() - size
             yield float(missed.abs() / size.clamp(min=torch.finfo(size.dtype).tiny))
 
 
 def _refuse_quantized(model: nn.Module) -> None:
-    """A quantized weight is rounded to, and rounding has no slope that means anything."""
+    """Refuse quantized weights: rounding has no meaningful derivative."""
     for name, module in model.named_modules():
-        packed = any(not one.is_floating_point() for one in module.parameters(recurse=False))
+        packed = any(not p.is_floating_point() for p in module.parameters(recurse=False))
         if packed or ".quantized" in type(module).__module__:
             raise UnsupportedModel(
                 f"{name} ({type(module).__name__}) is quantized.",

@@ -1,4 +1,4 @@
-"""Many directions pushed through a function at once: derivatives in forward mode."""
+"""Jacobian-vector products of many directions at once: derivatives in forward mode."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,18 +8,18 @@ from torch import Tensor
 Function = Callable[..., tuple[Tensor, ...]]
 
 
-def pushed(
-    run: Function, vectors: Sequence[Tensor], changes: Sequence[Tensor]
+def batched_jvp(
+    function: Function, inputs: Sequence[Tensor], directions: Sequence[Tensor]
 ) -> tuple[Tensor, ...]:
-    """What small changes of some vectors do to what a function makes of them.
+    """Return the derivatives of a function's outputs in many directions of its inputs.
 
-    Each tensor of changes has one axis more than its vectors, in front. The function itself is
-    worked out once: only what depends on a change is done for each.
+    Each tensor of directions has one axis more than its input, in front; so have the results. The
+    function itself is computed once: only what depends on a direction is done for each.
     """
 
-    def one(*change: Tensor) -> tuple[Tensor, ...]:
-        effects: tuple[Tensor, ...] = torch.func.jvp(run, tuple(vectors), change)[1]
-        return effects
+    def jvp(*direction: Tensor) -> tuple[Tensor, ...]:
+        tangents: tuple[Tensor, ...] = torch.func.jvp(function, tuple(inputs), direction)[1]
+        return tangents
 
-    found: tuple[Tensor, ...] = torch.vmap(one, randomness="same")(*changes)
-    return found
+    tangents: tuple[Tensor, ...] = torch.vmap(jvp, randomness="same")(*directions)
+    return tangents

@@ -1,66 +1,74 @@
-"""Every input token followed through all layers at once, without rolling anything out.
+"""Every input token followed through all layers at once, without rollout.
 
-The tape of a whole pass is replayed for a few input tokens at a time, layer by layer: what a layer
-was given is known when the layer is asked. This is what DecompX does for BERT (Modarressi et al.
-2023), here for every architecture that the ladder knows. Biases stay a source of their own.
+The tape of a whole pass is replayed for a few input tokens at a time, layer by layer: a layer's
+input is known before the layer is replayed. This is what DecompX does for BERT (Modarressi et al.
+2023), here for every architecture that the ladder supports. Biases stay a source of their own.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from normviz.core.axes import StreamName
 from normviz.model.capture import LayerTrace
 from normviz.model.decompose import BiasPart, Record, Replay
 from normviz.model.decompose.tape import SourceSequence
-from normviz.model.measures.ladder.measure import Book, LadderRequest, LadderResult, entries, runs
-from normviz.model.measures.ladder.sums import LadderSums
+from normviz.model.measures.ladder.measure import (
+    LadderRequest,
+    LadderResult,
+    LayerSums,
+    source_runs,
+    to_numbers,
+)
+from normviz.model.measures.ladder.sums import RungSums
+from normviz.model.types import AttentionKey
 
 NAME = "decomposition"
 
 
 @dataclass(frozen=True)
-class Carried:
-    """One layer on a tape that runs through all of them, and the streams heard in it."""
+class TracedLayer:
+    """One layer on a tape that runs through all of them, and the attentions in it."""
 
-    taped: LayerTrace
-    streams: tuple[StreamName, ...]
+    trace: LayerTrace
+    keys: tuple[AttentionKey, ...]
 
-    def side(self, stream: StreamName) -> SourceSequence:
-        """Whose input tokens are the sources of a stream here."""
-        return "other" if stream == "cross" else self.taped.side
+    def source_of(self, key: AttentionKey) -> SourceSequence:
+        """Return whose input tokens are the sources of an attention here."""
+        return "other" if key[0] == "cross" else self.trace.sequence
 
 
-def decomposed(
-    layers: Collection[Carried], wish: LadderRequest
-) -> Iterator[tuple[StreamName, LadderResult]]:
-    """The length of every input token's part after each layer, stream by stream, in order."""
-    book = Book(BiasPart(wish.biases))
+def measure_decomposition(
+    layers: Collection[TracedLayer], request: LadderRequest
+) -> dict[AttentionKey, LadderResult]:
+    """Return the length of every input token's part after each layer, for each attention."""
+    sums = LayerSums(BiasPart(request.bias_handling))
     starts: dict[SourceSequence, Record] = {}
     for layer in layers:
-        starts.setdefault(layer.taped.side, layer.taped.entered)
-        for stream in layer.streams:
-            book.tallies[layer.side(stream), layer.taped.output] = LadderSums()
-    outputs = [layer.taped.output for layer in layers]
-    for side, entered in starts.items():
-        for sources in runs(side, entered, outputs, wish.memory, whole=True):
-            replay = Replay(sources, book.free)
+        starts.setdefault(layer.trace.sequence, layer.trace.input)
+        for key in layer.keys:
+            sums.rungs[layer.source_of(key), layer.trace.output] = RungSums()
+    outputs = [layer.trace.output for layer in layers]
+    for sequence, start in starts.items():
+        for sources in source_runs(sequence, start, outputs, request.memory, dense=True):
+            replay = Replay(sources, sums.bias)
             for layer in layers:
-                _follow(layer.taped, replay, book)
-    for layer in layers:
-        for stream in layer.streams:
-            yield stream, entries(layer.side(stream), {NAME: layer.taped.output}, {}, book)
+                _replay_layer(layer.trace, replay, sums)
+    return {
+        key: to_numbers(layer.source_of(key), {NAME: layer.trace.output}, {}, sums)
+        for layer in layers
+        for key in layer.keys
+    }
 
 
-def _follow(taped: LayerTrace, replay: Replay, book: Book) -> None:
-    """Replay one layer, whose input is known; then forget all that no later layer asks for."""
-    replay.lengths.clear()  # they go by tensors that are about to be forgotten
-    replay.kept = {taped.output} if taped.other is None else {taped.output, taped.other}
-    book.free.of(taped.output)  # in order, so that no layer asks for all layers below it
-    tally = book.tallies.get((replay.sources.side, taped.output))
-    if tally is None:
-        replay.parts(taped.output)
+def _replay_layer(trace: LayerTrace, replay: Replay, sums: LayerSums) -> None:
+    """Replay one layer, whose input is known; then forget what no later layer asks for."""
+    replay.lengths.clear()  # they are keyed by tensors that are about to be forgotten
+    replay.keep = {trace.output} if trace.cross_input is None else {trace.output, trace.cross_input}
+    sums.bias.of(trace.output)  # in order, so that no layer asks for all layers below it
+    rung = sums.rungs.get((replay.sources.sequence, trace.output))
+    if rung is None:
+        replay.parts(trace.output)
     else:
-        tally.enter(taped.output, replay)
-    replay.known = {
-        record: replay.known[record] for record in replay.kept if record in replay.known
+        rung.add(trace.output, replay)
+    replay.cache = {
+        record: replay.cache[record] for record in replay.keep if record in replay.cache
     }

@@ -1,8 +1,8 @@
-"""The ladder: how much of each token is left at every rung of a layer, in lengths.
+"""The ladder: how much of each token is in the vectors at every rung of a layer, as lengths.
 
-Up to the first activation, what a source gives is a mixture of few vectors, and lengths come from
+Up to the first activation, a source's part is a combination of few vectors, and lengths come from
 their inner products in closed form. Past it, the vectors themselves are needed, `source query
-model`: they are worked through in runs of sources that fit in a given memory.
+model`: they are computed in runs of sources that fit in a given memory.
 """
 
 import os
@@ -15,53 +15,53 @@ from torch import Tensor
 
 from normviz.core.catalog import MEASURES
 from normviz.model.capture import LayerTrace
-from normviz.model.decompose import BiasPart, Record, Replay, Sources
+from normviz.model.decompose import BiasPart, Record, Replay, SourceRange
 from normviz.model.decompose.tape import (
-    Biases,
+    BiasHandling,
     ElementwiseRecord,
     LinearRecord,
     SourceRecord,
     SourceSequence,
 )
-from normviz.model.measures.ladder.rungs import rungs
-from normviz.model.measures.ladder.sums import LadderSums, step, vectors_of
-from normviz.model.types import at_least_single, shares
+from normviz.model.measures.ladder.rungs import find_rungs
+from normviz.model.measures.ladder.sums import RungSums, coordinate_step, token_vectors
+from normviz.model.types import at_least_single, row_shares
 
 LARGEST_RUN = 2**28
 """How many bytes a run of sources may take at most: more does not make it faster."""
-HELD = 4
+TENSORS_HELD = 4
 """How many tensors of the widest kind are held at a time."""
-SHARE = 1 / 4
-"""Which share of the free memory is used, unless told otherwise."""
+MEMORY_SHARE = 1 / 4
+"""Which share of the free memory is used by default."""
 COINCIDING = {
     name: measure.coincides_with
     for name, measure in MEASURES.items()
     if measure.coincides_with is not None
 }
-"""Which rung is another one in models where no norm stands between the two."""
+"""Which rung equals another in models where no norm stands between the two."""
 
 
 @dataclass(frozen=True)
 class LadderRequest:
-    """What is wanted of a layer, and how it is to be worked out."""
+    """What is asked of a layer, and how it is to be computed."""
 
     measures: Collection[str]
     """Rungs, `alti`, and statistics such as `projection:layer-output`; every rung has `mixing`."""
     memory: int | None = None
-    biases: Biases = "source"
+    bias_handling: BiasHandling = "source"
 
-    def rungs(self, ladder: Mapping[str, Record]) -> dict[str, Record]:
-        """The rungs wanted, those that are one and the same under the lower one's name."""
-        same = coinciding(ladder)
-        wanted = {name.rpartition(":")[2] for name in self.measures}
-        wanted |= {"attention-block"} if "alti" in wanted else set()
-        names = {same.get(name, name) for name in wanted}
+    def select_rungs(self, ladder: Mapping[str, Record]) -> dict[str, Record]:
+        """Return the rungs asked for; coinciding ones under the lower one's name."""
+        aliases = coinciding_rungs(ladder)
+        asked_for = {name.rpartition(":")[2] for name in self.measures}
+        asked_for |= {"attention-block"} if "alti" in asked_for else set()
+        names = {aliases.get(name, name) for name in asked_for}
         return {name: record for name, record in ladder.items() if name in names}
 
 
 @dataclass(frozen=True)
 class LadderResult:
-    """One side of one layer, measured on every rung asked for."""
+    """One layer measured on every rung asked for, by the tokens of one sequence."""
 
     numbers: dict[str, Tensor]
     errors: dict[str, float]
@@ -69,12 +69,12 @@ class LadderResult:
     bias_share: dict[str, float]
     """Which share of the vectors comes from no token, by rung, averaged over the queries."""
     aliases: dict[str, str]
-    """Rungs that are one and the same here: pre-norm models have no norm between two of them."""
+    """Rungs that coincide here: pre-norm models have no norm between two of them."""
     dtype: str
     """The least exact type that any number between input and output was held in."""
 
-    def with_(self, other: "LadderResult") -> "LadderResult":
-        """Both together; of the types, the less exact."""
+    def merge(self, other: "LadderResult") -> "LadderResult":
+        """Return both together; of the types, the less exact."""
         least = max((self.dtype, other.dtype), key=lambda name: torch.finfo(_type(name)).eps)
         return LadderResult(
             self.numbers | other.numbers,
@@ -86,89 +86,100 @@ class LadderResult:
 
 
 @dataclass
-class Book:
-    """Everything that is noted of one layer."""
+class LayerSums:
+    """The sums of one layer's rungs, by the sequence that the sources belong to."""
 
-    free: BiasPart
-    tallies: dict[tuple[SourceSequence, Record], LadderSums] = field(default_factory=dict)
+    bias: BiasPart
+    rungs: dict[tuple[SourceSequence, Record], RungSums] = field(default_factory=dict)
 
-    def added(self, record: Record) -> Tensor:
-        """A rung's parts added up over all sources of both sides, in some coordinates."""
-        sums = [tally.added for (_, rung), tally in self.tallies.items() if rung is record]
-        return torch.stack([one for one in sums if one is not None]).sum(dim=0)
+    def part_sum(self, record: Record) -> Tensor:
+        """Return a rung's parts summed over all sources of both sequences, in some coordinates."""
+        sums = [rung.part_sum for (_, at), rung in self.rungs.items() if at is record]
+        return torch.stack([tensor for tensor in sums if tensor is not None]).sum(dim=0)
 
 
-def measure_ladder(taped: LayerTrace, wish: LadderRequest) -> dict[SourceSequence, LadderResult]:
-    """Measure a layer on the rungs wanted, for each side its attentions read."""
-    found = rungs(taped)
-    asked = {side: wish.rungs(ladder) for side, ladder in found.items()}
-    book = Book(BiasPart(wish.biases))
-    wanted = {record: name for ladder in asked.values() for name, record in ladder.items()}
-    sides: tuple[tuple[SourceSequence, Record | None], ...] = (
-        ("own", taped.entered),
-        ("other", taped.other),
+def measure_ladder(trace: LayerTrace, request: LadderRequest) -> dict[SourceSequence, LadderResult]:
+    """Measure a layer on the rungs asked for, for each sequence that its attentions read."""
+    ladders = find_rungs(trace)
+    selected = {sequence: request.select_rungs(ladder) for sequence, ladder in ladders.items()}
+    sums = LayerSums(BiasPart(request.bias_handling))
+    names = {record: name for ladder in selected.values() for name, record in ladder.items()}
+    starts: tuple[tuple[SourceSequence, Record | None], ...] = (
+        ("own", trace.input),
+        ("other", trace.cross_input),
     )
-    for side, entered in sides:
-        for sources in runs(side, entered, wanted, wish.memory, whole="alti" in wish.measures):
-            replay = Replay(sources, book.free, kept=set(wanted))
-            for record in sorted(wanted, key=lambda one: one.number):
-                if (side, record) not in book.tallies:
-                    book.tallies[side, record] = _tally(record, wanted[record], found, wish)
-                book.tallies[side, record].enter(record, replay)
-    return {side: entries(side, asked[side], coinciding(found[side]), book) for side in found}
+    dense = "alti" in request.measures
+    for sequence, start in starts:
+        for sources in source_runs(sequence, start, names, request.memory, dense=dense):
+            replay = Replay(sources, sums.bias, keep=set(names))
+            for record in sorted(names, key=lambda record: record.number):
+                if (sequence, record) not in sums.rungs:
+                    empty = _empty_sums(record, names[record], ladders, request)
+                    sums.rungs[sequence, record] = empty
+                sums.rungs[sequence, record].add(record, replay)
+    return {
+        sequence: to_numbers(sequence, selected[sequence], coinciding_rungs(ladder), sums)
+        for sequence, ladder in ladders.items()
+    }
 
 
-def coinciding(ladder: Mapping[str, Record]) -> dict[str, str]:
-    """Which rungs are one and the same here."""
-    held = {a: b for a, b in COINCIDING.items() if a in ladder and b in ladder}
-    return {above: below for above, below in held.items() if ladder[above] is ladder[below]}
+def coinciding_rungs(ladder: Mapping[str, Record]) -> dict[str, str]:
+    """Return which rungs are one and the same here, the upper by the lower."""
+    pairs = {a: b for a, b in COINCIDING.items() if a in ladder and b in ladder}
+    return {above: below for above, below in pairs.items() if ladder[above] is ladder[below]}
 
 
-def _tally(
+def _empty_sums(
     record: Record,
     name: str,
-    found: Mapping[SourceSequence, Mapping[str, Record]],
-    wish: LadderRequest,
-) -> LadderSums:
-    """An empty tally that knows what is wanted besides lengths."""
+    ladders: Mapping[SourceSequence, Mapping[str, Record]],
+    request: LadderRequest,
+) -> RungSums:
+    """Return empty sums that know what to compute besides lengths."""
     names = {name, *(above for above, below in COINCIDING.items() if below == name)}
-    blocks = [ladder["attention-block"] for ladder in found.values()]
-    return LadderSums(
-        along=any(f"projection:{one}" in wish.measures for one in names),
-        nearer="alti" in wish.measures and record in blocks,
+    blocks = [ladder["attention-block"] for ladder in ladders.values()]
+    return RungSums(
+        with_projections=any(f"projection:{alias}" in request.measures for alias in names),
+        with_gains="alti" in request.measures and record in blocks,
     )
 
 
-def runs(
-    side: SourceSequence,
-    entered: Record | None,
+def source_runs(
+    sequence: SourceSequence,
+    start: Record | None,
     records: Collection[Record],
     memory: int | None,
     *,
-    whole: bool,
-) -> Iterator[Sources]:
-    """The sources in runs whose vectors fit in memory."""
-    count = 0 if entered is None else entered.places
-    widest = _widest(records, whole=whole)
+    dense: bool,
+) -> Iterator[SourceRange]:
+    """Yield the sources of a sequence in runs whose vectors fit in memory."""
+    count = 0 if start is None else start.token_count
+    widest = _widest_bytes(records, dense=dense)
     device = next(iter(records)).total.device
-    most = max(1, budget(device, memory) // (HELD * widest)) if widest else max(1, count)
-    for start in range(0, count, most):
-        yield Sources(side, start, min(count, start + most))
+    size = max(1, count)
+    if widest:
+        size = max(1, byte_budget(device, memory) // (TENSORS_HELD * widest))
+    for first in range(0, count, size):
+        yield SourceRange(sequence, first, min(count, first + size))
 
 
-def _widest(records: Collection[Record], *, whole: bool) -> int:
-    """The most bytes that one source's vectors take, where vectors must be built at all."""
-    made = list(_made_of(records))
-    built = whole or any(
-        isinstance(one, ElementwiseRecord)
-        or (isinstance(one, LinearRecord) and one.mixed is None and one.move is None)
-        for one in made
+def _widest_bytes(records: Collection[Record], *, dense: bool) -> int:
+    """Return the most bytes one source's vectors take; 0 where no vectors need to be built."""
+    ancestors = list(_with_ancestors(records))
+    built = dense or any(
+        isinstance(record, ElementwiseRecord)
+        or (
+            isinstance(record, LinearRecord)
+            and record.apply_low_rank is None
+            and record.move is None
+        )
+        for record in ancestors
     )
-    return max(at_least_single(one.total).nbytes for one in made) if built else 0
+    return max(at_least_single(record.total).nbytes for record in ancestors) if built else 0
 
 
-def _made_of(records: Collection[Record]) -> Iterator[Record]:
-    """Every record between a layer's attention and the records."""
+def _with_ancestors(records: Collection[Record]) -> Iterator[Record]:
+    """Yield the records and everything they were made of, back to the sources."""
     waiting, seen = list(records), set()
     while waiting:
         record = waiting.pop()
@@ -179,13 +190,13 @@ def _made_of(records: Collection[Record]) -> Iterator[Record]:
                 waiting += record.inputs
 
 
-def budget(device: torch.device, memory: int | None) -> int:
-    """How many bytes a run may take: as many as it was given, or a share of what is free."""
-    return min(LARGEST_RUN, int(SHARE * free_memory(device))) if memory is None else memory
+def byte_budget(device: torch.device, memory: int | None) -> int:
+    """Return how many bytes a run may take: as given, or a share of what is free."""
+    return min(LARGEST_RUN, int(MEMORY_SHARE * free_memory(device))) if memory is None else memory
 
 
 def free_memory(device: torch.device) -> int:
-    """How many bytes are free where the model is."""
+    """Return how many bytes are free where the model is."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     try:
@@ -194,59 +205,65 @@ def free_memory(device: torch.device) -> int:
         return 2**32
 
 
-def entries(
-    side: SourceSequence, asked: Mapping[str, Record], aliases: dict[str, str], book: Book
+def to_numbers(
+    sequence: SourceSequence,
+    selected: Mapping[str, Record],
+    aliases: dict[str, str],
+    sums: LayerSums,
 ) -> LadderResult:
-    """What was noted of one side, as numbers."""
+    """Return the sums of one sequence's sources as measures and checks."""
     numbers: dict[str, Tensor] = {}
-    errors, sourceless = {}, {}
-    for name, record in asked.items():
-        tally, total = book.tallies[side, record], vectors_of(record)
-        bias = book.free.of(record)
+    errors, bias_shares = {}, {}
+    for name, record in selected.items():
+        rung, total = sums.rungs[sequence, record], token_vectors(record)
+        bias = sums.bias.of(record)
         bias = torch.zeros_like(total) if bias is None else bias.reshape(total.shape)
-        numbers[name] = torch.cat(tally.lengths, dim=-1)[None]
-        if tally.along:
-            numbers[f"projection:{name}"] = torch.cat(tally.alongs, dim=-1)[None]
-        if tally.nearer:
-            numbers["alti"] = shares(torch.cat(tally.gains, dim=-1))[None]
-        if side == "own":
-            numbers[f"mixing:{name}"] = mixing(total - bias, torch.cat(tally.selves))[None]
-        errors[name] = _error(total, bias, book.added(record))
-        sourceless[name] = _share(bias, total - bias)
-    return LadderResult(numbers, errors, sourceless, aliases, _dtype(asked.values()))
+        numbers[name] = torch.cat(rung.lengths, dim=-1)[None]
+        if rung.with_projections:
+            numbers[f"projection:{name}"] = torch.cat(rung.projections, dim=-1)[None]
+        if rung.with_gains:
+            numbers["alti"] = row_shares(torch.cat(rung.gains, dim=-1))[None]
+        if sequence == "own":
+            numbers[f"mixing:{name}"] = mixing_ratio(total - bias, torch.cat(rung.own_parts))[None]
+        errors[name] = _relative_error(total, bias, sums.part_sum(record))
+        bias_shares[name] = _bias_share(bias, total - bias)
+    return LadderResult(numbers, errors, bias_shares, aliases, _least_exact(selected.values()))
 
 
-def mixing(
-    moved: Float[Tensor, "query model"], selves: Float[Tensor, "query model"]
+def mixing_ratio(
+    moved: Float[Tensor, "query model"], own_parts: Float[Tensor, "query model"]
 ) -> Float[Tensor, " query"]:
-    """How much of a token's vector comes from other tokens: eq. 18 of Kobayashi et al. 2021.
+    """Return how much of a token's vector comes from other tokens (Kobayashi et al. 2021, eq. 18).
 
     The length of the *sum* over the context, over that plus the length of the token's own part.
     """
-    context = torch.linalg.vector_norm(moved - selves, dim=-1)
-    return _part(context, torch.linalg.vector_norm(selves, dim=-1))
+    context = torch.linalg.vector_norm(moved - own_parts, dim=-1)
+    return _share(context, torch.linalg.vector_norm(own_parts, dim=-1))
 
 
-def _part(one: Tensor, rest: Tensor) -> Tensor:
-    whole = one + rest
-    part: Tensor = one / whole.clamp(min=torch.finfo(whole.dtype).tiny)
-    return part
+def _share(length: Tensor, rest: Tensor) -> Tensor:
+    whole = length + rest
+    share: Tensor = length / whole.clamp(min=torch.finfo(whole.dtype).tiny)
+    return share
 
 
-def _error(total: Tensor, bias: Tensor, added: Tensor) -> float:
-    some = slice(None, None, step(total))
-    missed = (added + bias[:, some] - total[:, some]).abs().amax()
-    return float(missed / total[:, some].abs().amax().clamp(min=torch.finfo(total.dtype).tiny))
+def _relative_error(total: Tensor, bias: Tensor, part_sum: Tensor) -> float:
+    coordinates = slice(None, None, coordinate_step(total))
+    seen = total[:, coordinates]
+    missed = (part_sum + bias[:, coordinates] - seen).abs().amax()
+    return float(missed / seen.abs().amax().clamp(min=torch.finfo(total.dtype).tiny))
 
 
-def _share(bias: Tensor, moved: Tensor) -> float:
-    lengths = (torch.linalg.vector_norm(one, dim=-1) for one in (bias, moved))
-    return float(_part(*lengths).mean())
+def _bias_share(bias: Tensor, moved: Tensor) -> float:
+    lengths = (torch.linalg.vector_norm(vectors, dim=-1) for vectors in (bias, moved))
+    return float(_share(*lengths).mean())
 
 
-def _dtype(records: Collection[Record]) -> str:
-    held = {record.total.dtype for record in _made_of(records) if record.total.is_floating_point()}
-    least = max(held, key=lambda dtype: torch.finfo(dtype).eps)
+def _least_exact(records: Collection[Record]) -> str:
+    """Return the least exact type of any number that the records were made of."""
+    totals = [record.total for record in _with_ancestors(records)]
+    types = {total.dtype for total in totals if total.is_floating_point()}
+    least = max(types, key=lambda dtype: torch.finfo(dtype).eps)
     return str(least).removeprefix("torch.")
 
 

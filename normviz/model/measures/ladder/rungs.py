@@ -1,9 +1,9 @@
 """Finding the rungs of the ladder on a layer's tape.
 
-A layer adds what its branches give to what it was given: attention, then feed-forward, each in a
-residual sum, with norms before, after or between. Walking back from the output along the sums, the
-branches are told apart by what they read: a branch with an attention in it, reached without
-crossing a residual sum, is attention; any other is feed-forward.
+A layer adds the outputs of its branches to its input: attention, then feed-forward, each in a
+residual sum, with norms before, after or between. Walking back from the output along the sums,
+branches differ by what they read: one that reaches an attention without crossing a residual sum is
+the attention branch; any other is feed-forward.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from normviz.errors import UnsupportedModel
 from normviz.model.capture import LayerTrace
-from normviz.model.decompose.rules.linear import sum_of_parts
+from normviz.model.decompose.rules.linear import sum_record
 from normviz.model.decompose.tape import (
-    NUMBERS,
+    RECORD_NUMBERS,
     AttentionRecord,
     LinearRecord,
     Record,
@@ -26,82 +26,86 @@ from normviz.model.types import at_least_single
 
 @dataclass(frozen=True)
 class Block:
-    """One branch, what it was added to, and the sum."""
+    """One branch, what it is added to, and the sum."""
 
     before: Record
     branch: Record
     after: Record
     reads: SourceSequence | None
-    """Whose tokens its attention reads; None for a branch without attention."""
+    """Which sequence its attention reads; None for a branch without attention."""
 
 
-def rungs(taped: LayerTrace) -> dict[SourceSequence, dict[str, Record]]:
-    """The rungs of a layer for each side that its attentions read, as records on its tape."""
-    top = _below_norms(taped.output)
-    blocks = _with_attention(list(_blocks(top, taped.entered)), taped.entered)
-    found: dict[SourceSequence, dict[str, Record]] = {}
+def find_rungs(trace: LayerTrace) -> dict[SourceSequence, dict[str, Record]]:
+    """Return the rungs of a layer for each sequence that its attentions read, as tape records."""
+    top = _behind_norms(trace.output)
+    blocks = _with_attention(list(_blocks(top, trace.input)), trace.input)
+    ladders: dict[SourceSequence, dict[str, Record]] = {}
     for number, block in enumerate(blocks):
-        if block.reads is None or block.reads in found:
+        if block.reads is None or block.reads in ladders:
             continue
         later = blocks[number + 1 :]
-        forward = [one for one in later if one.reads is None]
+        forward = [block for block in later if block.reads is None]
         ladder = {
-            "attention": _below_norms(block.branch),
-            "attention-residual": _carried(block.after),
-            "attention-block": _carried(later[0].before if later else taped.output),
+            "attention": _behind_norms(block.branch),
+            "attention-residual": _behind_copies(block.after),
+            "attention-block": _behind_copies(later[0].before if later else trace.output),
         }
         if forward:
-            ladder["feed-forward"] = _below_norms(forward[-1].branch)
+            ladder["feed-forward"] = _behind_norms(forward[-1].branch)
         ladder["feed-forward-residual"] = top
-        ladder["layer-output"] = _carried(taped.output)
-        ladder["globenc"] = _past(taped.output, top, (forward or later or [block])[-1].before)
-        found[block.reads] = ladder
-    if not found:
+        ladder["layer-output"] = _behind_copies(trace.output)
+        ladder["globenc"] = _without_last_branch(
+            trace.output, top, (forward or later or [block])[-1].before
+        )
+        ladders[block.reads] = ladder
+    if not ladders:
         raise UnsupportedModel(
-            f"Layer {taped.name} adds nothing from an attention to what it was given.",
+            f"Layer {trace.name} adds nothing from an attention to its input.",
             "The ladder needs a residual sum around the attention.",
             "Ask for the attention measures only: weight, value-norm, weighted-norm, attention.",
         )
-    return found
+    return ladders
 
 
-def _past(output: Record, top: Record, before: Record) -> Record:
-    """What a layer would give without its last branch, through the norms that follow it.
+def _without_last_branch(output: Record, top: Record, before: Record) -> Record:
+    """Return the layer's output without its last branch, through the norms that follow it.
 
     The norms keep the statistics of the whole (Modarressi et al. 2022).
     """
-    if _carried(output) is top:
-        return _carried(before)
+    if _behind_copies(output) is top:
+        return _behind_copies(before)
     assert isinstance(output, LinearRecord)  # noqa: S101 - norms stand between the two
-    below = output.of[0]
-    inner = before if below is top else _past(below, top, before)
+    below = output.operands[0]
+    inner = before if below is top else _without_last_branch(below, top, before)
     total = output.apply(at_least_single(inner.total)[None])[0]
     if output.constant is not None:
         total = total + output.constant
-    return register_use(replace(output, of=(inner,), total=total, number=next(NUMBERS), uses=0))
+    return register_use(
+        replace(output, operands=(inner,), total=total, number=next(RECORD_NUMBERS), uses=0)
+    )
 
 
 def _with_attention(blocks: list[Block], entered: Record) -> list[Block]:
-    """The blocks, with those inside a branch where a bottleneck is wrapped around all of them."""
+    """Return the blocks, with those inside a branch where a bottleneck is wrapped around them."""
     if not blocks or any(block.reads is not None for block in blocks):
         return blocks
     inner = blocks[0].branch
-    while isinstance(inner, LinearRecord) and inner.kind != "sum" and len(inner.of) == 1:
-        inner = inner.of[0]
+    while isinstance(inner, LinearRecord) and inner.kind != "sum" and len(inner.operands) == 1:
+        inner = inner.operands[0]
     return [*_with_attention(list(_blocks(inner, entered)), entered), *blocks]
 
 
-def _carried(record: Record) -> Record:
-    """The record behind casts, copies and dropouts."""
-    while isinstance(record, LinearRecord) and record.kind == "carry":
-        record = record.of[0]
+def _behind_copies(record: Record) -> Record:
+    """Return the record behind casts, copies and dropouts."""
+    while isinstance(record, LinearRecord) and record.kind == "identity":
+        record = record.operands[0]
     return record
 
 
-def _below_norms(record: Record) -> Record:
-    """The record behind norms and scales."""
-    while isinstance(record, LinearRecord) and record.kind in ("carry", "diagonal"):
-        record = record.of[0]
+def _behind_norms(record: Record) -> Record:
+    """Return the record behind norms and scales."""
+    while isinstance(record, LinearRecord) and record.kind in ("identity", "diagonal"):
+        record = record.operands[0]
     return record
 
 
@@ -110,66 +114,66 @@ def _is_sum(record: Record) -> bool:
 
 
 def _terms(record: Record) -> list[Record]:
-    """Everything a sum was added up from."""
-    record = _carried(record)
+    """Return the terms of a sum, of its sums too."""
+    record = _behind_copies(record)
     if isinstance(record, LinearRecord) and record.kind == "sum":
-        return [term for one in record.of for term in _terms(one)]
+        return [term for part in record.operands for term in _terms(part)]
     return list(record.terms or (record,)) if isinstance(record, SourceRecord) else [record]
 
 
 def _blocks(record: Record, entered: Record) -> Iterator[Block]:
-    """The residual sums on the way from what entered to a record, first to last."""
-    record = _carried(record)
+    """Yield the residual sums between the layer's input and a record, first to last."""
+    record = _behind_copies(record)
     if isinstance(record, SourceRecord) and record.terms and entered in record.terms:
         rest = [term for term in record.terms if term is not entered]
-        yield from _stacked(entered, rest, entered)
+        yield from _one_by_one(entered, rest, entered)
         return
     if not isinstance(record, LinearRecord) or record.kind != "sum":
         return
-    main, branch = _main_first(record, entered)
-    yield from _blocks(_below_norms(main), entered)
+    main, branch = _residual_first(record, entered)
+    yield from _blocks(_behind_norms(main), entered)
     yield from _split(main, branch, record, entered)
 
 
-def _main_first(record: LinearRecord, entered: Record) -> tuple[Record, Record]:
-    """The two sides of a sum: the way on, and the branch."""
-    first, second = record.of
-    for leads in (lambda one: entered in _terms(one), _is_normed_sum, _is_own):
-        if leads(first):
+def _residual_first(record: LinearRecord, entered: Record) -> tuple[Record, Record]:
+    """Return the residual connection and the branch of a sum."""
+    first, second = record.operands
+    for is_residual in (lambda part: entered in _terms(part), _is_normed_sum, _is_own):
+        if is_residual(first):
             return first, second
-        if leads(second):
+        if is_residual(second):
             return second, first
     return first, second
 
 
 def _is_normed_sum(record: Record) -> bool:
-    return not _is_sum(_carried(record)) and _is_sum(_below_norms(record))
+    return not _is_sum(_behind_copies(record)) and _is_sum(_behind_norms(record))
 
 
 def _is_own(record: Record) -> bool:
-    return isinstance(_carried(record), SourceRecord)
+    return isinstance(_behind_copies(record), SourceRecord)
 
 
 def _split(main: Record, branch: Record, whole: LinearRecord, entered: Record) -> Iterator[Block]:
-    """A branch as a block; one that is attention and feed-forward side by side, as two."""
+    """Yield a branch as a block; parallel attention and feed-forward as two."""
     kinds = {_reads(term, main, entered) for term in _terms(branch)}
     if len(kinds) == 1:
         yield Block(main, branch, whole, kinds.pop())
     else:
-        yield from _stacked(main, _terms(branch), entered)
+        yield from _one_by_one(main, _terms(branch), entered)
 
 
-def _stacked(main: Record, terms: Sequence[Record], entered: Record) -> Iterator[Block]:
-    """Terms added one by one: attention first, as if feed-forward came after it."""
+def _one_by_one(main: Record, terms: Sequence[Record], entered: Record) -> Iterator[Block]:
+    """Yield terms added one by one: attention first, as if feed-forward came after it."""
     kinds = {term: _reads(term, main, entered) for term in terms}
-    for term in sorted(terms, key=lambda one: (kinds[one] is None, one.number)):
-        after = register_use(sum_of_parts(main.total + term.total, main, term, 1.0))
+    for term in sorted(terms, key=lambda term: (kinds[term] is None, term.number)):
+        after = register_use(sum_record(main.total + term.total, main, term, 1.0))
         yield Block(main, term, after, kinds[term])
         main = after
 
 
 def _reads(branch: Record, main: Record, entered: Record) -> SourceSequence | None:
-    """Whose tokens an attention in a branch reads, before any residual sum is crossed."""
+    """Return which sequence an attention in a branch reads, short of any residual sum."""
     waiting, seen = [branch], {main}
     while waiting:
         record = waiting.pop()
@@ -177,16 +181,16 @@ def _reads(branch: Record, main: Record, entered: Record) -> SourceSequence | No
             continue
         seen.add(record)
         if isinstance(record, AttentionRecord):
-            return record.value.side
+            return record.value.sequence
         if isinstance(record, SourceRecord) or (
-            record is not branch and _residual(record, entered)
+            record is not branch and _is_residual(record, entered)
         ):
             continue
         waiting += record.inputs
     return None
 
 
-def _residual(record: Record, entered: Record) -> bool:
-    """Whether a record is a sum that carries on what a layer was given, or a norm of it."""
+def _is_residual(record: Record, entered: Record) -> bool:
+    """Return whether a record is a sum with the layer's input, or with a norm of it."""
     terms = _terms(record) if _is_sum(record) else ()
     return entered in terms or any(_is_normed_sum(t) or isinstance(t, SourceRecord) for t in terms)

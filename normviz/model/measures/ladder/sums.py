@@ -1,4 +1,4 @@
-"""What is noted of one rung while its parts pass, a run of sources at a time."""
+"""What is accumulated at one rung while its parts are replayed, a run of sources at a time."""
 
 from dataclasses import dataclass, field
 
@@ -14,77 +14,77 @@ from normviz.model.types import at_least_single
 
 
 @dataclass
-class LadderSums:
-    """Lengths and the rest, for the sources so far."""
+class RungSums:
+    """Lengths and statistics of the parts at one rung, for the sources so far."""
 
-    along: bool = False
-    """Whether to note how far parts point along the whole."""
-    nearer: bool = False
-    """Whether to note how much nearer each part brings the whole, in L1 distance."""
+    with_projections: bool = False
+    """Whether to compute how far parts point along the total."""
+    with_gains: bool = False
+    """Whether to compute how much nearer each part brings the total, in L1 distance."""
     lengths: list[Float[Tensor, "query source"]] = field(default_factory=list)
-    alongs: list[Float[Tensor, "query source"]] = field(default_factory=list)
+    projections: list[Float[Tensor, "query source"]] = field(default_factory=list)
     gains: list[Float[Tensor, "query source"]] = field(default_factory=list)
-    selves: list[Float[Tensor, "source model"]] = field(default_factory=list)
-    """What each token gave to itself."""
-    added: Tensor | None = None
-    """The parts added up, in some coordinates."""
+    own_parts: list[Float[Tensor, "source model"]] = field(default_factory=list)
+    """The part of each token that comes from itself."""
+    part_sum: Tensor | None = None
+    """The sum of the parts, in a few coordinates."""
 
-    def enter(self, record: Record, replay: Replay) -> None:
-        """Note what some sources gave."""
+    def add(self, record: Record, replay: Replay) -> None:
+        """Add the parts of some sources."""
         parts = replay.parts(record)
         if isinstance(parts, PerHeadParts):
             parts = parts.dense(record.total.shape)
-        total = vectors_of(record)
+        total = token_vectors(record)
         if parts is None:
-            self._nothing(total, len(replay.sources))
+            self._add_zeros(total, len(replay.sources))
         elif isinstance(parts, LowRankParts):
-            self._mixed(parts, total, replay)
+            self._add_low_rank(parts, total, replay)
         else:
-            self._dense(parts.reshape(-1, *total.shape), total, replay)
+            self._add_dense(parts.reshape(-1, *total.shape), total, replay)
 
-    def _nothing(self, total: Tensor, count: int) -> None:
+    def _add_zeros(self, total: Tensor, count: int) -> None:
         empty = total.new_zeros(len(total), count)
-        for noted in (self.lengths, self.alongs, self.gains):
-            noted.append(empty)
-        self.selves.append(total.new_zeros(count, total.shape[-1]))
-        self._add(total[:, :: step(total)] * 0)
+        for column in (self.lengths, self.projections, self.gains):
+            column.append(empty)
+        self.own_parts.append(total.new_zeros(count, total.shape[-1]))
+        self._add_to_sum(total[:, :: coordinate_step(total)] * 0)
 
-    def _mixed(self, parts: LowRankParts, total: Tensor, replay: Replay) -> None:
-        mine = replay.sources.side == "own"
-        selves = parts.selves(replay.sources.start) if mine else None
-        self.lengths.append(_lengths(parts, selves, replay))
-        if self.along:
-            self.alongs.append(parts.along(_unit(total)))
-        if self.nearer:
-            self.gains.append(nearer(parts.dense(total.shape), total))
-        if selves is not None:
-            self.selves.append(selves)
-        self._add(parts.added_up(step(total)))
+    def _add_low_rank(self, parts: LowRankParts, total: Tensor, replay: Replay) -> None:
+        reads_itself = replay.sources.sequence == "own"
+        own_parts = parts.self_parts(replay.sources.start) if reads_itself else None
+        self.lengths.append(_low_rank_lengths(parts, own_parts, replay))
+        if self.with_projections:
+            self.projections.append(parts.project_onto(_unit(total)))
+        if self.with_gains:
+            self.gains.append(l1_gain(parts.dense(total.shape), total))
+        if own_parts is not None:
+            self.own_parts.append(own_parts)
+        self._add_to_sum(parts.sum_over_sources(coordinate_step(total)))
 
-    def _dense(
+    def _add_dense(
         self, vectors: Float[Tensor, "source query model"], total: Tensor, replay: Replay
     ) -> None:
         self.lengths.append(torch.linalg.vector_norm(vectors, dim=-1).T)
-        if self.along:
-            self.alongs.append((vectors * _unit(total)).sum(dim=-1).T)
-        if self.nearer:
-            self.gains.append(nearer(vectors, total))
-        if replay.sources.side == "own":
-            mine = vectors[:, replay.sources.start : replay.sources.stop]
-            self.selves.append(mine.diagonal(dim1=0, dim2=1).T)
-        self._add(vectors[..., :: step(total)].sum(dim=0))
+        if self.with_projections:
+            self.projections.append((vectors * _unit(total)).sum(dim=-1).T)
+        if self.with_gains:
+            self.gains.append(l1_gain(vectors, total))
+        if replay.sources.sequence == "own":
+            to_itself = vectors[:, replay.sources.start : replay.sources.stop]
+            self.own_parts.append(to_itself.diagonal(dim1=0, dim2=1).T)
+        self._add_to_sum(vectors[..., :: coordinate_step(total)].sum(dim=0))
 
-    def _add(self, some: Tensor) -> None:
-        self.added = some if self.added is None else self.added + some
+    def _add_to_sum(self, coordinates: Tensor) -> None:
+        self.part_sum = coordinates if self.part_sum is None else self.part_sum + coordinates
 
 
-def _lengths(
-    parts: LowRankParts, selves: Float[Tensor, "source model"] | None, replay: Replay
+def _low_rank_lengths(
+    parts: LowRankParts, own_parts: Float[Tensor, "source model"] | None, replay: Replay
 ) -> Float[Tensor, "query source"]:
-    """How long each vector is, without building it.
+    """Return how long each part is, without building it.
 
-    A residual changes what tokens give to themselves and nothing else, so that everything else is
-    worked out once for both rungs.
+    A residual connection changes only what tokens give to themselves, so everything else is
+    computed once for the rungs before and after it.
     """
     key = (id(parts.weight), id(parts.vectors))
     if key not in replay.lengths:
@@ -94,31 +94,31 @@ def _lengths(
             else parts.weight.new_zeros(parts.weight.shape[1:])
         )
     lengths = replay.lengths[key]
-    if parts.own is None or selves is None:
+    if parts.residual is None or own_parts is None:
         return lengths
     lengths = lengths.clone()
-    lengths[parts.mine].diagonal().copy_(torch.linalg.vector_norm(selves, dim=-1))
+    lengths[parts.self_queries].diagonal().copy_(torch.linalg.vector_norm(own_parts, dim=-1))
     return lengths
 
 
-def nearer(
+def l1_gain(
     vectors: Float[Tensor, "source query model"], total: Float[Tensor, "query model"]
 ) -> Float[Tensor, "query source"]:
-    """How much nearer to the whole each part brings nothing at all, in L1 distance; at least zero.
+    """Return how much nearer to the total each part brings the zero vector, in L1; at least 0.
 
     ‖y‖₁ − ‖y − part‖₁, as in ALTI (Ferrando et al. 2022).
     """
-    away = (total - vectors).abs().sum(dim=-1)
-    return (total.abs().sum(dim=-1) - away).clamp(min=0).T
+    distance = (total - vectors).abs().sum(dim=-1)
+    return (total.abs().sum(dim=-1) - distance).clamp(min=0).T
 
 
-def vectors_of(record: Record) -> Float[Tensor, "query model"]:
-    """A record's own numbers as a list of vectors."""
-    return at_least_single(record.total).reshape(record.places, -1)
+def token_vectors(record: Record) -> Float[Tensor, "query model"]:
+    """Return a record's total as one vector for each token."""
+    return at_least_single(record.total).reshape(record.token_count, -1)
 
 
-def step(total: Tensor) -> int:
-    """How far the coordinates lie apart in which parts are added up."""
+def coordinate_step(total: Tensor) -> int:
+    """Return how far apart the coordinates are in which parts are summed."""
     return max(1, total.shape[-1] // COORDINATES)
 
 

@@ -1,0 +1,82 @@
+"""What each stage of a run measures, keyed by attention: its stream and its layer there."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from normviz.core.axes import StreamName
+from normviz.model.measures.checks import AttentionChecks
+from normviz.model.measures.effective import EffectiveForm
+from normviz.model.measures.gradients.attribution import Attribution
+from normviz.model.measures.ladder.measure import LadderResult
+from normviz.model.types import AttentionKey, TokenMask
+
+
+@dataclass(frozen=True)
+class NullSpaceInfo:
+    """How what cannot reach a head's output was removed from α."""
+
+    form: EffectiveForm
+    by_row: bool
+    """Whether each row has a null space of its own, because rows read different keys."""
+    dim: int
+    """How many independent values a head can have."""
+
+
+@dataclass(frozen=True)
+class LayerResult:
+    """One measured attention layer; the batch comes first in every tensor."""
+
+    stream: StreamName
+    layer: int
+    projection: str
+    probed: bool
+    dtype: str
+    rounds: str | None
+    sink: bool
+    heads: tuple[int, ...]
+    lengths: dict[str, int]
+    """How many positions the query and key axes have, padding included."""
+    numbers: dict[str, Tensor]
+    checks: AttentionChecks
+    queries: TokenMask | None
+    keys: TokenMask | None
+    null_space: NullSpaceInfo | None = None
+    """How `effective-weight` was computed, where it was asked for."""
+    ladder: LadderResult | None = None
+    """The rungs of the layer that this attention belongs to, where they were asked for."""
+    attribution: Attribution | None = None
+    """The attributions by gradient, where they were asked for."""
+
+
+@dataclass
+class StageResults:
+    """The results of every stage of one run; `collect` joins them."""
+
+    passed: list[AttentionKey] = field(default_factory=list)
+    """Every attention of the pass in order, including those that were not asked for."""
+    layers: dict[AttentionKey, LayerResult] = field(default_factory=dict)
+    ladders: dict[AttentionKey, LadderResult] = field(default_factory=dict)
+    decompositions: Mapping[AttentionKey, LadderResult] = field(default_factory=dict)
+    attributions: Mapping[AttentionKey, Attribution] = field(default_factory=dict)
+    zeroings: Mapping[AttentionKey, dict[str, Tensor]] = field(default_factory=dict)
+
+
+def number_attentions(
+    streams: Iterable[StreamName], before: Iterable[AttentionKey] = ()
+) -> list[AttentionKey]:
+    """Return the key of each attention, counting the layers of each stream from those before."""
+    keys = list(before)
+    start = len(keys)
+    for stream in streams:
+        keys.append((stream, sum(stream == other for other, _ in keys)))
+    return keys[start:]
+
+
+def select_heads(tensor: Tensor, heads: tuple[int, ...]) -> Tensor:
+    """Return only these heads (the second axis); the tensor itself where all are asked for."""
+    if len(heads) == tensor.shape[1]:
+        return tensor
+    return tensor.index_select(1, torch.tensor(heads, device=tensor.device))

@@ -1,0 +1,125 @@
+"""The receipt of a model: good when it adds up, and a named failure when anything was lost."""
+
+import dataclasses
+import json
+
+import architectures
+import pytest
+import torch
+
+from normviz.core.receipt import Receipt
+from normviz.model.analyze import analyze
+from normviz.model.capture import capture, listener, registry
+from normviz.model.measures.checks import checks
+
+
+def inputs():
+    return architectures.text_inputs()
+
+
+def test_a_receipt_survives_json(tiny):
+    receipt = analyze(tiny("gpt_oss"), inputs=inputs()).receipt
+    assert Receipt.from_dict(json.loads(json.dumps(receipt.to_dict()))) == receipt
+    assert receipt.checks[0].sink
+
+
+def test_a_receipt_says_what_ran(tiny):
+    receipt = analyze(tiny("bert"), inputs=inputs()).receipt
+    assert receipt.ok
+    assert receipt.error < 1e-6
+    assert receipt.attention == "sdpa"
+    assert (receipt.dtype, receipt.device) == ("float32", "cpu")
+    assert set(receipt.versions) == {"normviz", "torch", "transformers", "numpy", "python"}
+    text = str(receipt)
+    assert text == repr(receipt)
+    assert "✓ the parts add up to the model's own output" in text
+    assert "encoder.layer.1.attention.output.dense" in text
+
+
+def test_the_hash_tells_inputs_apart(tiny):
+    model = tiny("bert")
+    other = {"input_ids": inputs()["input_ids"] + 1}
+    one, two, three = (analyze(model, inputs=i).receipt.inputs for i in (inputs(), inputs(), other))
+    assert one == two != three
+
+
+def test_the_bias_share_is_that_of_the_projections_bias(tiny):
+    model = tiny("bert")
+    with torch.no_grad():
+        model.encoder.layer[0].attention.output.dense.bias.zero_()
+    first, second = analyze(model, inputs=inputs()).receipt.checks
+    assert first.bias_share == 0
+    assert 0.5 < second.bias_share < 1
+
+
+def test_a_mask_lost_on_the_way_is_noticed(tiny, monkeypatch):
+    """The accident of the sdpa fallback: plausible weights, no causal mask."""
+    model = tiny("llama")
+    own = registry.eager_attention_of(model.layers[0].self_attn)
+
+    def forgetful(module, query, key, value, mask, **more):
+        return own(module, query, key, value, None, **more)
+
+    monkeypatch.setattr(registry, "eager_attention_of", lambda module: forgetful)
+    receipt = analyze(model, inputs=inputs()).receipt
+    assert not receipt.ok
+    assert "a masked position has weight" in receipt.failures[0]
+    assert receipt.headline().startswith("✗ decoder layer 0")
+
+
+PADDED = {"attention_mask": torch.tensor([[1] * 6 + [0] * 3])}
+
+
+@pytest.mark.parametrize(("name", "more"), [("llama", {}), ("bert", PADDED)])
+def test_a_mask_lost_everywhere_is_noticed_too(tiny, name, more):
+    """Even the mask that normviz sees is missing; causality and padding are known without it."""
+
+    def unmasked(module, query, key, value, mask, *args, **options):
+        return registry._attend(module, query, key, value, None, *args, **options)
+
+    registry.AttentionInterface.register(registry.NAME, unmasked)
+    try:
+        receipt = analyze(tiny(name), inputs=inputs() | more).receipt
+    finally:
+        registry.register()
+    assert not receipt.ok
+    assert "masked position" in receipt.failures[0]
+
+
+def test_padding_does_not_count_in_the_checks_of_a_layer(tiny):
+    real = torch.tensor([[True] * 6 + [False] * 3])
+    model = tiny("bert")
+    captured = capture(model, inputs() | PADDED, lambda call: call)[0]
+    spoiled = captured.weight.clone()
+    spoiled[:, :, 6:] = 7
+    checked = checks(dataclasses.replace(captured, weight=spoiled), real, real)
+    assert checked.error < 1e-6
+    assert abs(checked.greatest_row - 1) < 1e-6
+    assert abs(checked.least_row - 1) < 1e-6
+    assert checked.leak == 0
+    careless = checks(dataclasses.replace(captured, weight=spoiled), None, real)
+    assert careless.error > 1
+    assert careless.greatest_row > 1
+    assert careless.leak > 1
+
+
+def test_weights_that_are_not_what_was_mixed_are_noticed(tiny, monkeypatch):
+    original = listener.Listener.observe_attention
+
+    def wrong(self, module, value, mask, output, weight):
+        original(self, module, value, mask, output, weight.flip(-1))
+
+    monkeypatch.setattr(listener.Listener, "observe_attention", wrong)
+    receipt = analyze(tiny("bert"), inputs=inputs()).receipt
+    assert not receipt.ok
+    assert "the parts miss the model's own output" in receipt.failures[0]
+
+
+def test_heads_in_the_wrong_order_are_noticed(tiny, monkeypatch):
+    monkeypatch.setattr(
+        listener,
+        "_per_query_head",
+        lambda value, heads: value.repeat(1, heads // value.shape[1], 1, 1),
+    )
+    receipt = analyze(tiny("llama"), inputs=inputs()).receipt
+    assert "the parts miss the model's own output" in receipt.failures[0]
