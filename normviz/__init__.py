@@ -7,7 +7,9 @@
     flow["weighted-norm"]     # the numbers: layer, head, query, key
     flow.receipt              # the proof that they add up
 
-Importing normviz, and opening what was saved, needs neither torch nor transformers.
+Importing normviz, and opening saved files, needs neither torch nor transformers. The tree:
+`core` (the results), `io` (files and tables), `derived` and `alignment` (computed from a flow),
+`model` (runs a model), `view` (draws a flow), `corpus` and `studies` (many texts), `cli`.
 """
 
 from importlib import import_module
@@ -18,10 +20,15 @@ from normviz._load import load
 from normviz.alignment.align import Alignment, align
 from normviz.alignment.scores import aer
 from normviz.alignment.symmetrize import symmetrize
-from normviz.core.catalog import MEASURES
+from normviz.core.catalog import MEASURES, Measure
+from normviz.core.chart import Chart
 from normviz.core.flow import Flow
 from normviz.core.gold import Gold
+from normviz.core.gradients import Gradients
+from normviz.core.receipt import Receipt
+from normviz.core.stream import Stream
 from normviz.core.tokens import Tokens
+from normviz.corpus.profile import Profile
 from normviz.derived.agreement import agreement
 from normviz.derived.context import context
 from normviz.derived.faithfulness import faithfulness
@@ -30,20 +37,29 @@ from normviz.derived.patterns import patterns
 from normviz.derived.rollout import rollout
 from normviz.errors import NormvizError
 from normviz.io.from_arrays import from_arrays
+from normviz.system.optional import require_packages
 
 if TYPE_CHECKING:
     from normviz import studies
     from normviz.corpus.run import profile
     from normviz.model.analyze import analyze, analyze_many, check
     from normviz.view.page import to_html
+    from normviz.view.widget import FlowWidget
 
 __version__ = version("normviz")
 __all__ = [
     "MEASURES",
     "Alignment",
+    "Chart",
     "Flow",
+    "FlowWidget",
     "Gold",
+    "Gradients",
+    "Measure",
     "NormvizError",
+    "Profile",
+    "Receipt",
+    "Stream",
     "Tokens",
     "aer",
     "agreement",
@@ -64,24 +80,29 @@ __all__ = [
     "to_html",
 ]
 
-_MODEL_WING = {
+_NEEDS_WIDGETS = {"FlowWidget": "normviz.view.widget", "to_html": "normviz.view.page"}
+_NEEDS_TORCH = {
     "analyze": "normviz.model.analyze",
     "analyze_many": "normviz.model.analyze",
     "check": "normviz.model.analyze",
     "profile": "normviz.corpus.run",
+    "studies": "normviz",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Open the model wing, which imports torch, only when somebody asks for it."""
-    if name == "to_html":
-        return import_module("normviz.view.page").to_html
-    if name != "studies" and name not in _MODEL_WING:
+    """Import what needs torch or anywidget only when it is used."""
+    if name in _NEEDS_WIDGETS:
+        return getattr(import_module(_NEEDS_WIDGETS[name]), name)
+    if name not in _NEEDS_TORCH:
         message = f"module 'normviz' has no attribute {name!r}"
         raise AttributeError(message)
-    from normviz.system.optional import require_packages
-
     with require_packages("torch", "transformers", extra="models"):
         if name == "studies":
             return import_module("normviz.studies")
-        return getattr(import_module(_MODEL_WING[name]), name)
+        return getattr(import_module(_NEEDS_TORCH[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, for completion."""
+    return sorted([*__all__, "__version__"])

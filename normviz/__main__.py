@@ -1,4 +1,4 @@
-"""`python -m normviz` does what `normviz` does."""
+"""Run the command line: `python -m normviz` is the same as `normviz`."""
 
 import sys
 

@@ -1,8 +1,8 @@
-"""What normviz says when something is wrong: what was found, what was wanted, what to do."""
+"""The errors that normviz raises: each says what it found, what it expected and what to do."""
 
 
 class NormvizError(Exception):
-    """The base of every error normviz raises on purpose."""
+    """Base class: `found`, `expected` and `do` are one plain sentence each."""
 
     def __init__(self, found: str, expected: str, do: str) -> None:
         self.found = found
@@ -11,20 +11,20 @@ class NormvizError(Exception):
         super().__init__(found, expected, do)
 
     def __str__(self) -> str:
-        """The three sentences in a row."""
+        """Return the three sentences in a row."""
         return f"{self.found} {self.expected} {self.do}"
 
 
 class UnsupportedModel(NormvizError):
-    """The model computes attention in a way normviz cannot listen to."""
+    """The model computes attention in a way that normviz cannot capture."""
 
 
 class ModelNotFound(NormvizError):
-    """No model by that name could be loaded."""
+    """No model of that name could be loaded."""
 
 
 class BadInput(NormvizError, ValueError):
-    """The text or the model inputs cannot be analyzed as they are."""
+    """The text, or another argument, cannot be used as it is."""
 
 
 class TextTooLong(BadInput):
@@ -32,7 +32,7 @@ class TextTooLong(BadInput):
 
 
 class TokenizerMismatch(BadInput):
-    """The tokenizer makes ids that the model has no embedding for."""
+    """The tokenizer produces ids that the model has no embedding for."""
 
 
 class NotFinite(NormvizError, ArithmeticError):
@@ -40,24 +40,24 @@ class NotFinite(NormvizError, ArithmeticError):
 
 
 class UnknownName(NormvizError, ValueError):
-    """A measure, stream, layer or head that the flow or the model does not have."""
+    """The flow or the model has no measure, stream, layer or head of that name."""
 
 
 class UnknownKeyword(UnknownName, TypeError):
-    """A keyword that the function does not have; a `TypeError`, as Python itself would raise."""
+    """The function has no such keyword; also a `TypeError`, as Python itself would raise."""
 
 
 class BadArrays(NormvizError, ValueError):
-    """Arrays whose shapes or values cannot be an attention."""
+    """The shapes or values of these arrays cannot be those of an attention."""
 
 
 class BadFile(NormvizError, ValueError):
-    """A file that is not a readable normviz file."""
+    """The file is not a readable normviz file."""
 
 
 class LostWorkers(NormvizError, RuntimeError):
-    """The workers that were to measure a corpus are gone."""
+    """The worker processes that were measuring a corpus are gone."""
 
 
 class MissingPackage(NormvizError, ImportError):
-    """An optional package is needed for what was asked."""
+    """An optional package that this function needs is not installed."""

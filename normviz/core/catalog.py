@@ -1,4 +1,8 @@
-"""Every measure by name, with all that is known of it: the one source for Python and the view."""
+"""Every measure by id, with all its facts: the one source for Python and for the view.
+
+To add a measure, add its id to `MeasureId` and an entry to the catalog; everything else reads the
+fields of `Measure`, which also travel to the view.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,6 +10,7 @@ from operator import index
 from typing import Any, Literal
 
 from normviz.core.axes import Axis
+from normviz.core.keywords import nearest_name
 from normviz.errors import UnknownName
 
 Family = Literal[
@@ -19,7 +24,7 @@ Family = Literal[
     "rollout",
     "max-flow",
 ]
-"""How a measure is worked out."""
+"""How a measure is computed."""
 
 MeasureId = Literal[
     "weight",
@@ -57,7 +62,7 @@ MeasureId = Literal[
 
 @dataclass(frozen=True)
 class Measure:
-    """One way of saying how much a token gave to another."""
+    """One way to measure how much a token contributes to another."""
 
     id: str
     label: str
@@ -66,29 +71,29 @@ class Measure:
     meaning: str
     family: Family
     signed: bool = False
-    """Whether its numbers may be negative: views then show sizes, and signs in two hues."""
+    """Whether its numbers may be negative: views then draw their sizes, with signs in two hues."""
     base: str | None = None
-    """The measure it is made of after the model has run; None where the model is run for it."""
+    """The measure it is computed from after the model has run; None where it needs the model."""
     reaches: Literal["layer", "input"] = "layer"
-    """Whether its keys are the tokens that enter the layer, or those that enter the model."""
+    """Whether its keys are the tokens as they enter the layer, or as they enter the model."""
     has_residual: bool = False
     """Whether it includes what the residual connection carries past attention or feed-forward."""
     over_heads: Literal["mean", "sum"] | None = None
     """How its heads are combined into one number; None where it has no heads."""
     on_request: bool = False
-    """Whether it must be named: `"all"` leaves it out, because it takes minutes."""
+    """Whether it must be requested by id: `"all"` leaves it out, because it takes minutes."""
     coincides_with: str | None = None
-    """The measure it equals in models where no norm stands between the two."""
+    """The measure it equals in models that have no norm between the two."""
 
 
 @dataclass(frozen=True)
 class Statistic:
-    """What else is known of some measures, besides their own numbers."""
+    """Further numbers that belong to some measures; see `Stream.statistic`."""
 
     axes: tuple[Axis, ...]
-    """None at all: those of its measure."""
+    """Empty for the axes of the measure itself."""
     of: tuple[str, ...]
-    """The measures it may be asked for; none, where it comes by itself."""
+    """The measures it can be requested for; empty where it comes with a measure by itself."""
 
 
 _PAIRS: tuple[Axis, ...] = ("layer", "query", "key")
@@ -310,18 +315,24 @@ MEASURES = {
 
 
 def ids_of(*families: Family) -> tuple[str, ...]:
-    """The ids of all measures of these families, in the order of the catalog."""
+    """Return the ids of all measures of these families, in the order of the catalog."""
     return tuple(name for name, measure in MEASURES.items() if measure.family in families)
 
 
 LADDER = ids_of("ladder")
-"""The rungs from attention to the whole layer: each takes in one more component."""
+"""The rungs from attention to the whole layer: each includes one more component."""
 ATTRIBUTIONS = ids_of("attribution")
-"""What is measured by gradients."""
+"""The measures by gradients."""
 ZEROINGS = ids_of("value-zeroing")
-"""What is measured by setting a token's values to zero."""
+"""The measures by setting a token's values to zero."""
 ON_REQUEST = tuple(name for name, measure in MEASURES.items() if measure.on_request)
 """What `"all"` leaves out, because it takes minutes for more than a few dozen tokens."""
+ROLLOUT_OF = {
+    measure.base: name
+    for name, measure in MEASURES.items()
+    if measure.family == "rollout" and measure.base
+}
+"""For each measure that can be rolled out, the id of its rollout."""
 DEFAULT: tuple[MeasureId, ...] = ("weight", "value-norm", "weighted-norm", "attention")
 """The measures that cost next to nothing."""
 STATISTICS = {
@@ -331,38 +342,74 @@ STATISTICS = {
     "null-space": Statistic(("layer", "head"), ("effective-weight",)),
     "error": Statistic((), ()),
 }
-"""What is kept of some measures besides their own numbers; see `Stream.statistic`."""
+"""The statistics that accompany some measures; see `Stream.statistic`."""
 
 
 def is_ladder_measure(name: str) -> bool:
-    """Whether a measure or statistic is taken on the rungs of a layer."""
+    """Whether a measure or statistic is measured on the rungs of a layer."""
     kind, measure = split_statistic(name)
     family = MEASURES[measure].family if measure in MEASURES else None
     return family == "ladder" or (not kind and family == "contribution")
 
 
 def split_statistic(name: str) -> tuple[str, str]:
-    """The kind of a statistic such as `mixing:layer-output` and its measure; a measure has none."""
+    """Split a statistic such as `mixing:layer-output` into kind and measure; else `("", name)`."""
     kind, _, measure = name.partition(":")
     return (kind, measure) if kind in STATISTICS and measure else ("", name)
 
 
 def axes_of(name: str) -> tuple[Axis, ...]:
-    """The axes of a measure, or of a statistic such as `mixing:layer-output`."""
+    """Return the axes of a measure, or of a statistic such as `mixing:layer-output`."""
     kind, measure = split_statistic(name)
     return (kind and STATISTICS[kind].axes) or MEASURES[measure].axes
 
 
+def base_of(measure: str) -> str:
+    """Return the measure that another is computed from; itself, where it needs the model."""
+    return (MEASURES[measure].base if measure in MEASURES else None) or measure
+
+
 def require_known(name: object, names: Iterable[object], kind: str) -> None:
-    """Refuse a name that is not among the names, listing them."""
+    """Raise `UnknownName`, with the known names and the nearest, for a name that is not known."""
     known = list(names)
     if name not in known:
         listed = ", ".join(str(n) for n in known) or "none"
+        near = nearest_name(name, known)
         raise UnknownName(
             f"There is no {kind} {name!r} here.",
             f"The {kind}s are: {listed}.",
-            "Use one of these names.",
+            f"Use one of these names, perhaps {near!r}." if near else "Use one of these names.",
         )
+
+
+def require_held(measure: str, held: Iterable[str]) -> None:
+    """Raise `UnknownName` for a measure that is not held, saying how to get it."""
+    names = list(held)
+    if measure not in names:
+        raise UnknownName(
+            f"There is no measure {measure!r} here.",
+            f"The measures are: {', '.join(names) or 'none'}.",
+            _how_to_get(measure) if measure in MEASURES else _did_you_mean(measure, names),
+        )
+
+
+def _did_you_mean(name: str, held: list[str]) -> str:
+    """Return the nearest measure to a name that is none, and how to get it if it is not held."""
+    near = nearest_name(name, held) or nearest_name(name, MEASURES)
+    if near is None:
+        return "normviz.MEASURES lists every measure there is."
+    return f"Did you mean {near!r}?" + ("" if near in held else f" {_how_to_get(near)}")
+
+
+def _how_to_get(measure: str) -> str:
+    """Return how a flow comes to hold a measure of the catalog."""
+    analyze = f'Analyze with measures=["{measure}"]'
+    family, base = MEASURES[measure].family, MEASURES[measure].base
+    if family == "rollout":
+        return f'{analyze}, or compute it: normviz.rollout(flow, "{base}").'
+    if family == "max-flow":
+        return f"{analyze}, or compute it: normviz.attention_flow(flow)."
+    return f"{analyze}."
 
 
 def require_index(value: Any, numbers: Iterable[int], kind: str) -> int:
@@ -376,15 +423,15 @@ def require_index(value: Any, numbers: Iterable[int], kind: str) -> int:
 
 
 def parse_measures(measures: str | Iterable[str]) -> tuple[str, ...]:
-    """The measures asked for, by id, list of ids or `"all"`, in the order of the catalog.
+    """Return the requested measures (an id, several, or `"all"`) in the order of the catalog.
 
-    Statistics such as `projection:layer-output` may be asked for too; `"all"` includes them.
+    Statistics such as `projection:layer-output` can be requested too; `"all"` includes them.
     """
     statistics = [f"{kind}:{name}" for kind, known in STATISTICS.items() for name in known.of]
     known = [*MEASURES, *statistics]
     everything = [name for name in known if name not in ON_REQUEST]
-    asked = everything if measures == "all" else measures
-    asked = [asked] if isinstance(asked, str) else list(asked)
-    for name in asked:
+    requested = everything if measures == "all" else measures
+    requested = [requested] if isinstance(requested, str) else list(requested)
+    for name in requested:
         require_known(name, known, "measure")
-    return tuple(name for name in known if name in asked)
+    return tuple(name for name in known if name in requested)

@@ -1,10 +1,10 @@
-"""Keywords that a function does not have, refused with the nearest one it has."""
+"""Misspelled keywords and names: refused with the nearest right one."""
 
 import inspect
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, no_type_check
 
 from normviz.errors import UnknownKeyword
 
@@ -13,7 +13,8 @@ R = TypeVar("R")
 
 
 def refuse_unknown_keywords(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a public function so that a misspelled keyword is answered with the right one."""
+    """Decorate a public function so that its error for a misspelled keyword names the right one."""
+    no_type_check(function)  # it checks its arguments itself, and answers in a sentence
     known = [
         name
         for name, parameter in inspect.signature(function).parameters.items()
@@ -33,9 +34,16 @@ def require_keywords(caller: str, given: Iterable[str], known: Iterable[str]) ->
     names = list(known)
     for name in given:
         if name not in names:
-            near = get_close_matches(name, names, n=1, cutoff=0.5)
+            near = nearest_name(name, names)
             raise UnknownKeyword(
                 f"{caller} has no keyword {name!r}.",
                 f"The keywords are: {', '.join(names)}.",
-                f"Write {near[0]}=… instead." if near else "Use one of these.",
+                f"Write {near}=… instead." if near else "Use one of these.",
             )
+
+
+def nearest_name(name: object, names: Iterable[object]) -> str | None:
+    """Return the known name that a misspelled one resembles most; None where none is similar."""
+    words = [known for known in names if isinstance(known, str)]
+    near = get_close_matches(name, words, n=1, cutoff=0.5) if isinstance(name, str) else []
+    return near[0] if near else None

@@ -1,27 +1,39 @@
-"""One kind of attention of a model, measured: its tokens, layers, heads and numbers."""
+"""The measured attention of one part of a model: its tokens, layers, heads and numbers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from normviz.core.axes import Array, StreamName
-from normviz.core.catalog import MEASURES, STATISTICS, axes_of, require_index, require_known
+from normviz.core.catalog import (
+    MEASURES,
+    ROLLOUT_OF,
+    axes_of,
+    base_of,
+    require_held,
+    require_index,
+    require_known,
+    split_statistic,
+)
 from normviz.core.tokens import Tokens
 from normviz.errors import BadArrays, UnknownName
 
+if TYPE_CHECKING:
+    from normviz.core.catalog import MeasureId
+
 
 class Layers(Sequence[Array]):
-    """One measure, a layer at a time; joined into one array when somebody asks for all of it."""
+    """The numbers of one measure, layer by layer; stacked into one array on demand."""
 
     def __init__(self, layers: Iterable[Array]) -> None:
         self._layers = tuple(layers)
-        self._joined: Array | None = None
+        self._stacked: Array | None = None
 
     def __len__(self) -> int:
-        """How many layers there are."""
+        """Return the number of layers."""
         return len(self._layers)
 
     @overload
@@ -29,24 +41,26 @@ class Layers(Sequence[Array]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Array, ...]: ...
     def __getitem__(self, index: int | slice) -> Array | tuple[Array, ...]:
-        """The numbers of one layer, or of several."""
+        """Return the numbers of one layer, or of several."""
         return self._layers[index]
 
-    def joined(self) -> Array:
-        """All layers in one array; the single layers become views of it: nothing is kept twice."""
-        if self._joined is None:
-            joined = np.stack(self._layers)
-            joined.flags.writeable = False
-            self._layers = tuple(joined)
-            self._joined = joined
-        return self._joined
+    def stack(self) -> Array:
+        """Return all layers in one array; the single layers become views of it, not copies."""
+        if self._stacked is None:
+            stacked = np.stack(self._layers)
+            stacked.flags.writeable = False
+            self._layers = tuple(stacked)
+            self._stacked = stacked
+        return self._stacked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stream:
-    """The measures of one stream (`encoder`, `decoder` or `cross`), by id.
+    """One kind of attention in a model (`encoder`, `decoder` or `cross`), with its measures by id.
 
-    `weighted-norm` is not stored where `weight` and `value-norm` are: it is their product.
+    Not the residual stream: a stream here is all layers of self-attention in the encoder or the
+    decoder, or of the attention from the decoder to the encoder. `weighted-norm` is not stored
+    where `weight` and `value-norm` are: it is their product.
     """
 
     name: StreamName
@@ -58,36 +72,36 @@ class Stream:
     """The heads held, numbered from 0 as in the model."""
     stored: Mapping[str, Layers]
     statistics: Mapping[str, Layers] = field(default_factory=dict)
-    """What else is known of the measures, such as `mixing:layer-output`."""
+    """Further numbers that belong to the measures, such as `mixing:layer-output`."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """Measures that are others under a second name: rungs that coincide in this model."""
+    """For measures that coincide with another in this model, the id they are held under."""
 
     def __post_init__(self) -> None:
-        """Check every array against the axes the catalog gives it, and lock it."""
+        """Check every array against the axes of the catalog, and make it read-only."""
         for name in self.stored:
             require_known(name, MEASURES, "measure")
         for name, layers in (*self.stored.items(), *self.statistics.items()):
             axes = axes_of(name)[1:]
-            wanted = tuple(self.size(axis) for axis in axes)
+            shape = tuple(self.size(axis) for axis in axes)
             for array in layers:
-                if array.shape != wanted or array.dtype != np.float32:
+                if array.shape != shape or array.dtype != np.float32:
                     raise BadArrays(
                         f"A layer of {name!r} has shape {array.shape} and dtype {array.dtype}.",
-                        f"Its axes {', '.join(axes)} have {wanted} places here, in float32.",
-                        "Give an array of that shape.",
+                        f"Expected float32 of shape {shape}: the axes {', '.join(axes)}.",
+                        "Pass an array of that shape.",
                     )
                 array.flags.writeable = False
             if len(layers) != len(self.layers):
                 raise BadArrays(
                     f"{name!r} has {len(layers)} layers.",
                     f"The stream has {len(self.layers)}.",
-                    "Give one array for each layer.",
+                    "Pass one array for each layer.",
                 )
-        for locked in ("stored", "statistics", "aliases"):
-            object.__setattr__(self, locked, MappingProxyType(dict(getattr(self, locked))))
+        for mapping in ("stored", "statistics", "aliases"):
+            object.__setattr__(self, mapping, MappingProxyType(dict(getattr(self, mapping))))
 
     def size(self, axis: str) -> int:
-        """How long an axis is here."""
+        """Return the length of an axis: `layer`, `head`, `query` or `key`."""
         sizes = {"layer": self.layers, "head": self.heads, "query": self.queries, "key": self.keys}
         return len(sizes[axis])
 
@@ -99,15 +113,19 @@ class Stream:
     def _is_product(self, name: str) -> bool:
         return name == "weighted-norm" and {"weight", "value-norm"} <= self.stored.keys()
 
-    def __getitem__(self, measure: str) -> Array:
-        """A measure as a float32 array with the axes the catalog names."""
-        measure = self.require_held(measure)
-        if measure in self.stored:
-            return self.stored[measure].joined()
-        return np.stack([self.at(measure, layer) for layer in self.layers])
+    def __getitem__(self, measure: "MeasureId | str") -> Array:
+        """Return a measure as a float32 array with the axes that the catalog names."""
+        held = self.require_held(measure)
+        if held in self.stored:
+            return self.stored[held].stack()
+        return np.stack([self.at(held, layer) for layer in self.layers])
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return what a notebook offers after `stream["`."""
+        return list(self.measures)
 
     def at(self, measure: str, layer: int) -> Array:
-        """A measure or statistic (such as `mixing:layer-output`) in one layer of the model."""
+        """Return a measure or statistic (such as `mixing:layer-output`) in one layer."""
         require_known(layer, self.layers, "layer")
         index = self.layers.index(layer)
         if measure in self.statistics:
@@ -120,75 +138,78 @@ class Stream:
         return product
 
     def require_held(self, measure: str) -> str:
-        """A measure's own name, or the one it is held under; anything else is refused."""
+        """Return the id that a measure is held under; raise `UnknownName` where it is not held."""
         name = self.canonical_id(measure)
-        require_known(name, self.measures, "measure")
+        require_held(name, self.measures)
         return name
 
     def canonical_id(self, measure: str) -> str:
-        """The name a measure goes by here: rungs that coincide are held once, and rolled out once.
+        """Return the id that a measure, rollout or statistic is held under in this model.
 
-        A name that nobody knows stays what it is.
+        Measures that coincide are held once. An id that is not in the catalog is returned as it is.
         """
-        kinds = ("", "rollout:", *(f"{kind}:" for kind in STATISTICS))
-        second = {
-            kind + above: kind + below for kind in kinds for above, below in self.aliases.items()
-        }
-        return second.get(measure, measure) if isinstance(measure, str) else measure
+        if not isinstance(measure, str):
+            return measure
+        kind, name = split_statistic(measure)
+        if kind:
+            return f"{kind}:{self.aliases.get(name, name)}"
+        base = base_of(name)
+        if base != name and base in self.aliases:
+            return ROLLOUT_OF[self.aliases[base]]
+        return self.aliases.get(name, name)
 
     def statistic(self, kind: str, measure: str) -> Array:
-        """What else is known of a measure.
+        """Return further numbers that belong to a measure.
 
         Of the rungs of the ladder:
-        `mixing` [layer query]: which part of each token's vector comes from other tokens; the
-        length of the sum over the context, over that plus the length of the token's own part
+        `mixing` [layer query]: the share of each token's vector that comes from other tokens; the
+        norm of the sum over the context, over that plus the norm of the token's own part
         (Kobayashi et al. 2021, eq. 18).
-        `along` [layer query key]: how far each part points along the whole vector; parts that
-        point against it are negative, and are canceled by others.
-        `error`, with the axes of the measure: the standard error of each number of an attribution
-        that was estimated from random directions (`samples=`).
+        `projection` [layer query key]: the length of each part's projection on the whole vector;
+        parts that point against it are negative, and are canceled by others.
+
+        Of attributions that were estimated from random directions (`samples`):
+        `error`, with the axes of the measure: the standard error of each number.
 
         Of `effective-weight`, in the row of α where it is greatest:
         `rank` [layer head]: how many of the value vectors that the row reads are independent.
         `null-space` [layer head]: how many dimensions of the row cannot reach the head's output.
         """
         name = self.canonical_id(f"{kind}:{measure}")
-        require_known(name, self.statistics, "reading")
-        return self.statistics[name].joined()
+        require_known(name, self.statistics, "statistic")
+        return self.statistics[name].stack()
 
-    def named_heads(self, heads: Any) -> list[int]:
-        """A head or several by number, in the order of the model; others are refused."""
-        several = isinstance(heads, Iterable) and not isinstance(heads, str)
-        chosen = {
-            require_index(head, self.heads, "head") for head in (heads if several else [heads])
-        }
-        if not chosen:
+    def require_heads(self, heads: object) -> list[int]:
+        """Return one or several heads in the order of the model; raise `UnknownName` for others."""
+        several = heads if isinstance(heads, Iterable) and not isinstance(heads, str) else [heads]
+        requested = {require_index(head, self.heads, "head") for head in several}
+        if not requested:
             raise UnknownName(
                 "No head is named.",
                 f"The heads are: {', '.join(map(str, self.heads))}.",
-                "Name at least one, or give None for all.",
+                "Name at least one, or pass None for all.",
             )
-        return [head for head in self.heads if head in chosen]
+        return [head for head in self.heads if head in requested]
 
     def __iter__(self) -> Iterator[str]:
-        """The ids of the measures held."""
+        """Iterate over the ids of the measures held."""
         return iter(self.measures)
 
     def __contains__(self, measure: object) -> bool:
-        """Whether a measure is held."""
+        """Whether a measure is held, under this id or another."""
         return isinstance(measure, str) and self.canonical_id(measure) in self.measures
 
     @property
     def tokens(self) -> Tokens:
-        """The tokens that receive; in a self-attention stream they are also those that give."""
+        """The queries; in self-attention they are the keys too."""
         return self.queries
 
     def shares(self, measure: str) -> dict[str, Array]:
-        """For each category of key, its share of all that a layer's queries take, by layer.
+        """Return each key category's share of all that the queries of a layer receive [layer].
 
-        Averaged over heads after adding up, so that in `weighted-norm` a head that moves more
+        Heads are added up before dividing, so that in `weighted-norm` a head that moves more
         counts more; for `weight` every head and query counts the same. Negative numbers count by
-        their size.
+        their absolute value.
         """
         totals = []
         for layer in self.layers:
@@ -197,51 +218,53 @@ class Stream:
             totals.append(sizes.sum(axis=0, dtype=np.float64))
         mass = np.stack(totals) if totals else np.zeros((0, len(self.keys)))
         whole = np.where(mass.sum(axis=1) > 0, mass.sum(axis=1), 1.0)
-        kinds = np.array(self.keys.categories)
+        categories = np.array(self.keys.categories)
         return {
-            kind: (mass[:, kinds == kind].sum(axis=1) / whole).astype(np.float32)
-            for kind in dict.fromkeys(self.keys.categories)
+            category: (mass[:, categories == category].sum(axis=1) / whole).astype(np.float32)
+            for category in dict.fromkeys(self.keys.categories)
         }
 
-    def only(self, layers: tuple[int, ...]) -> "Stream":
-        """The same stream with only these layers."""
+    def select_layers(self, layers: tuple[int, ...]) -> "Stream":
+        """Return the stream with only these layers."""
         for layer in layers:
             require_known(layer, self.layers, "layer")
-        places = [self.layers.index(layer) for layer in layers]
-        stored, readings = (
-            {name: Layers(arrays[place] for place in places) for name, arrays in held.items()}
+        indices = [self.layers.index(layer) for layer in layers]
+        stored, statistics = (
+            {name: Layers(arrays[index] for index in indices) for name, arrays in held.items()}
             for held in (self.stored, self.statistics)
         )
-        return replace(self, layers=layers, stored=stored, statistics=readings)
+        return replace(self, layers=layers, stored=stored, statistics=statistics)
 
     def words(self) -> "Stream":
-        """The same stream between words: keys are added up, queries averaged, ‖f(x)‖ averaged."""
-        into = self.queries.membership()
-        to_query = (into / into.sum(axis=0)).T
-        from_key = self.keys.membership()
+        """Return the stream between words: keys are summed, queries and ‖f(x)‖ averaged."""
+        query_words = self.queries.membership()
+        mean_of_queries = (query_words / query_words.sum(axis=0)).T
+        key_words = self.keys.membership()
         merged = {}
         for name in self.measures:
             values = (self.at(name, layer) for layer in self.layers)
             if "query" in MEASURES[name].axes:
-                merged[name] = Layers(to_query @ (layer @ from_key) for layer in values)
+                merged[name] = Layers(mean_of_queries @ (layer @ key_words) for layer in values)
             else:
-                mean = from_key / from_key.sum(axis=0)
-                merged[name] = Layers(layer @ mean for layer in values)
-        by_token = {"query", "key"}
-        kept = {n: held for n, held in self.statistics.items() if not by_token & {*axes_of(n)}}
+                mean_of_keys = key_words / key_words.sum(axis=0)
+                merged[name] = Layers(layer @ mean_of_keys for layer in values)
         return Stream(
             self.name,
-            self.queries.merged(),
-            self.keys.merged(),
+            self.queries.merge_words(),
+            self.keys.merge_words(),
             self.layers,
             self.heads,
             merged,
-            kept,
+            {
+                n: held
+                for n, held in self.statistics.items()
+                if not {"query", "key"} & {*axes_of(n)}
+            },
             self.aliases,
         )
 
     def __repr__(self) -> str:
-        """The sizes and the measures held."""
+        """Return the sizes and the measures held."""
         sizes = f"{len(self.layers)} layers × {len(self.heads)} heads"
         tokens = f"{len(self.queries)} queries × {len(self.keys)} keys"
         return f"<{self.name}: {sizes}, {tokens}; {', '.join(self.measures)}>"

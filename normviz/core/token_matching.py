@@ -1,66 +1,71 @@
-"""Which token of one text stands for which of another: matched by the characters they share.
+"""Match the tokens of two texts by the characters they share.
 
-Two tokenizers cut the same text in different places, and two texts may differ in a word. Tokens
-are spelled out, equal runs of characters are found, and each token is given the one on the other
-side with which it shares most.
+Two tokenizers cut the same text in different places, and two texts may differ in a word. Both
+texts are compared character by character, and each token gets the token of the other text with
+which it shares most characters.
 """
 
 from collections import Counter
 from difflib import SequenceMatcher
-from typing import Any
 
 from normviz.core.flow import Flow
 from normviz.core.tokens import Tokens
 
 MARKS = "#▁Ġ \n\t"
-"""What tokenizers put around pieces, and spaces: no part of a text's characters."""
+"""What tokenizers put around pieces, and spaces: not characters of the text."""
+
+Matches = dict[str, list[int | None]]
+"""`there`: for each token of the first text, its counterpart in the second; `back`: the reverse."""
 
 
-def counterparts(flow: Flow, other: Flow) -> dict[str, dict[str, Any]]:
-    """For each stream that both have, and each side, the token across or None, both ways."""
+def counterparts(flow: Flow, other: Flow) -> dict[str, dict[str, Matches]]:
+    """Return, for each stream that both flows have, the matches of its queries and of its keys."""
     shared = [name for name in flow.streams if name in other.streams]
     return {
         name: {
-            "queries": both_ways(flow.streams[name].queries, other.streams[name].queries),
-            "keys": both_ways(flow.streams[name].keys, other.streams[name].keys),
+            "queries": match_tokens(flow.streams[name].queries, other.streams[name].queries),
+            "keys": match_tokens(flow.streams[name].keys, other.streams[name].keys),
         }
         for name in shared
     }
 
 
-def both_ways(one: Tokens, other: Tokens) -> dict[str, list[int | None]]:
-    """`there` leads from each token of one text to its counterpart in the other, `back` returns."""
-    pairs = _overlaps(one, other)
-    flipped = Counter({(b, a): count for (a, b), count in pairs.items()})
-    return {"there": _best(pairs, len(one)), "back": _best(flipped, len(other))}
+def match_tokens(first: Tokens, second: Tokens) -> Matches:
+    """Return each token's counterpart in the other text, or None, in both directions."""
+    overlaps = _count_shared(first, second)
+    reverse = Counter({(b, a): count for (a, b), count in overlaps.items()})
+    return {
+        "there": _best_matches(overlaps, len(first)),
+        "back": _best_matches(reverse, len(second)),
+    }
 
 
-def _overlaps(one: Tokens, other: Tokens) -> Counter[tuple[int, int]]:
-    """How many characters each pair of tokens shares."""
-    mine, theirs = _spelled(one), _spelled(other)
+def _count_shared(first: Tokens, second: Tokens) -> Counter[tuple[int, int]]:
+    """Count the characters that each pair of tokens shares."""
+    left, right = _characters(first), _characters(second)
     matcher = SequenceMatcher(
-        None, [character for character, _ in mine], [c for c, _ in theirs], autojunk=False
+        None, [character for character, _ in left], [c for c, _ in right], autojunk=False
     )
-    pairs: Counter[tuple[int, int]] = Counter()
+    overlaps: Counter[tuple[int, int]] = Counter()
     for block in matcher.get_matching_blocks():
         for step in range(block.size):
-            pairs[mine[block.a + step][1], theirs[block.b + step][1]] += 1
-    return pairs
+            overlaps[left[block.a + step][1], right[block.b + step][1]] += 1
+    return overlaps
 
 
-def _spelled(tokens: Tokens) -> list[tuple[str, int]]:
-    """Every character of a text with the token it belongs to; of a special token, its category."""
-    spelled: list[tuple[str, int]] = []
+def _characters(tokens: Tokens) -> list[tuple[str, int]]:
+    """Return every character with the index of its token; a special token is one character."""
+    characters: list[tuple[str, int]] = []
     for index, piece in enumerate(tokens.pieces):
         if tokens.special[index]:
-            spelled.append((tokens.categories[index], index))
+            characters.append((tokens.categories[index], index))
         else:
-            spelled += [(character, index) for character in piece.strip(MARKS).casefold()]
-    return spelled
+            characters += [(character, index) for character in piece.strip(MARKS).casefold()]
+    return characters
 
 
-def _best(pairs: Counter[tuple[int, int]], count: int) -> list[int | None]:
+def _best_matches(overlaps: Counter[tuple[int, int]], count: int) -> list[int | None]:
     best: list[int | None] = [None] * count
-    for (own, across), _ in sorted(pairs.items(), key=lambda item: (item[1], -item[0][1])):
-        best[own] = across
+    for (token, match), _ in sorted(overlaps.items(), key=lambda item: (item[1], -item[0][1])):
+        best[token] = match
     return best

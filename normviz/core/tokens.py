@@ -1,4 +1,4 @@
-"""A text as the model sees it: pieces, ids, which are special, which word each belongs to."""
+"""A text as the model sees it: pieces, ids, special tokens, and the word of each token."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,10 @@ CATEGORIES = ("[CLS]", "[SEP]", "special", "punctuation", "other")
 """[CLS] and [SEP] whatever the tokenizer calls them, other special tokens, then the text itself."""
 
 NO_ID = -1
-"""The id of a token that no vocabulary holds: an image patch, an audio frame, a merged word."""
+"""The id of a token that is in no vocabulary: an image patch, an audio frame, a merged word."""
+
+REPR_PIECES = 12
+"""How many pieces a `repr` shows."""
 
 
 @dataclass(frozen=True)
@@ -24,30 +27,30 @@ class Tokens(Sequence[str]):
     ids: tuple[int, ...]
     special: tuple[bool, ...]
     words: tuple[int, ...]
-    """For each token, the number of the word it belongs to; a word's tokens stand together."""
+    """For each token, the index of its word; the tokens of a word are consecutive."""
     categories: tuple[str, ...]
     word_texts: tuple[str, ...]
-    """For each word, how it is written."""
+    """For each word, its text."""
 
     def __post_init__(self) -> None:
-        """Refuse columns that do not belong together."""
+        """Refuse columns that do not fit together."""
         columns = {f.name: len(getattr(self, f.name)) for f in fields(self)[:-1]}
         if len(set(columns.values())) != 1:
             raise BadArrays(
                 f"The columns of these tokens differ in length: {columns}.",
-                "Every token needs one entry in each column.",
-                "Give columns of one length.",
+                "Expected one entry for each token in every column.",
+                "Pass columns of equal length.",
             )
         if sorted(set(self.words)) != list(range(len(self.word_texts))):
             raise BadArrays(
-                f"The tokens name words {sorted(set(self.words))}.",
+                f"The tokens belong to words {sorted(set(self.words))}.",
                 f"There are {len(self.word_texts)} words, counted from 0.",
-                "Number the words from 0 without gaps, and spell each.",
+                "Number the words from 0 without gaps, and pass the text of each.",
             )
 
     @classmethod
     def plain(cls, labels: Iterable[str], *, special: Iterable[bool] | None = None) -> "Tokens":
-        """Tokens that are only labels, each a word of its own."""
+        """Return tokens that are only labels, each a word of its own."""
         pieces = tuple(str(label) for label in labels)
         flags = tuple(special) if special is not None else (False,) * len(pieces)
         return cls(
@@ -55,16 +58,16 @@ class Tokens(Sequence[str]):
             ids=(NO_ID,) * len(pieces),
             special=flags,
             words=tuple(range(len(pieces))),
-            categories=tuple(category(p, special=s) for p, s in zip(pieces, flags, strict=True)),
+            categories=tuple(categorize(p, special=s) for p, s in zip(pieces, flags, strict=True)),
             word_texts=pieces,
         )
 
     def __len__(self) -> int:
-        """How many tokens there are."""
+        """Return the number of tokens."""
         return len(self.pieces)
 
     def __iter__(self) -> Iterator[str]:
-        """The readable pieces in order."""
+        """Iterate over the readable pieces."""
         return iter(self.pieces)
 
     @overload
@@ -72,16 +75,16 @@ class Tokens(Sequence[str]):
     @overload
     def __getitem__(self, index: slice) -> tuple[str, ...]: ...
     def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
-        """One readable piece, or several by a slice."""
+        """Return one readable piece, or several by a slice."""
         return self.pieces[index]
 
     def __repr__(self) -> str:
-        """The first few pieces, and how many there are."""
-        shown = " ".join(self.pieces[:12]) + (" …" if len(self) > 12 else "")  # noqa: PLR2004
-        return f"<{len(self)} tokens: {shown}>"
+        """Return the first few pieces, and the number of tokens."""
+        rest = " …" if len(self) > REPR_PIECES else ""
+        return f"<{len(self)} tokens: {' '.join(self.pieces[:REPR_PIECES])}{rest}>"
 
     def take(self, indices: Iterable[int]) -> "Tokens":
-        """Only these tokens, with the words they still belong to."""
+        """Return only these tokens, with the words that remain."""
         kept = list(indices)
         numbers = list(dict.fromkeys(self.words[i] for i in kept))
         return Tokens(
@@ -93,8 +96,8 @@ class Tokens(Sequence[str]):
             word_texts=tuple(self.word_texts[n] for n in numbers),
         )
 
-    def merged(self) -> "Tokens":
-        """One token for each word."""
+    def merge_words(self) -> "Tokens":
+        """Return one token for each word."""
         first = [self.words.index(n) for n in range(len(self.word_texts))]
         whole = [self.words.count(n) == 1 for n in range(len(self.word_texts))]
         return Tokens(
@@ -107,18 +110,18 @@ class Tokens(Sequence[str]):
         )
 
     def membership(self) -> np.ndarray:
-        """Which token belongs to which word, as ones and zeros, token by word."""
+        """Return 1 where a token belongs to a word, else 0 [token word]."""
         return np.equal.outer(self.words, range(len(self.word_texts))).astype(np.float32)
 
 
 def is_punctuation(piece: str) -> bool:
-    """Whether a piece consists of punctuation and signs alone; pictures such as emoji are not."""
+    """Whether a piece consists of punctuation and symbols only; emoji do not count as such."""
     kinds = [unicodedata.category(letter) for letter in piece]
     return bool(kinds) and all(kind[0] == "P" or kind in {"Sm", "Sc", "Sk"} for kind in kinds)
 
 
-def category(piece: str, *, special: bool, cls: bool = False, sep: bool = False) -> str:
-    """The category a token counts under when shares are added up."""
+def categorize(piece: str, *, special: bool, cls: bool = False, sep: bool = False) -> str:
+    """Return the category of a token, one of `CATEGORIES`."""
     if cls or sep:
         return "[CLS]" if cls else "[SEP]"
     if special:

@@ -1,38 +1,52 @@
-"""How much could flow up from each input token: the maximum flow of Abnar and Zuidema 2020."""
+"""Attention flow (Abnar and Zuidema 2020): the maximum flow from each input token upwards."""
 
 from collections.abc import Collection
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int
 
 from normviz.core.catalog import require_known
 from normviz.core.flow import Flow
-from normviz.derived.rollout import extended, layer_map, stacked, with_identity
+from normviz.core.keywords import refuse_unknown_keywords
+from normviz.derived.rollout import (
+    add_identity,
+    add_measure,
+    combined_map,
+    describe_heads,
+    require_stacked,
+)
 from normviz.system.progress import track_progress
+
+if TYPE_CHECKING:
+    from normviz.core.axes import StreamName
 
 Node = tuple[int, int]
 """How many layers below the top, and which token."""
-Pipes = Float64[np.ndarray, "depth query key"]
+Capacities = Float64[np.ndarray, "depth query key"]
 """A capacity for each pair of tokens in neighboring layers, the top layer first."""
+Distances = Int[np.ndarray, "node token"]
+"""How many edges lie between each node and the sink; -1 where it is not known."""
 
-LEAST = 1e-12
-"""What is left of a full pipe by rounding counts as nothing."""
+EPSILON = 1e-12
+"""A remaining capacity below this is a rounding error, and counts as none."""
 
 
+@refuse_unknown_keywords
 def attention_flow(
     flow: Flow,
     *,
     identity: bool = True,
     layers: Collection[int] | None = None,
-    stream: str | None = None,
+    stream: "StreamName | None" = None,
 ) -> Flow:
-    """The same flow with `attention-flow`: what could reach each token, with weights as pipes.
+    """Return the flow with `attention-flow`: the maximum flow with weights as capacities.
 
     For each layer, query and input token, the maximum flow between the two through all layers
-    below, where the mean weight over heads (½A + ½I) is the capacity of a pipe. That is one
-    problem for each layer and pair of tokens, solved exactly by Dinic's algorithm: work grows
-    with more than the third power of the tokens, and with the square of the layers. Six layers took
+    below, where the mean weight over heads (½A + ½I) is the capacity of an edge. That is one
+    problem for each layer and pair of tokens, solved exactly by Dinic's algorithm: the work grows
+    faster than the third power of the tokens, and with the square of the layers. Six layers took
     half a second for 10 tokens and 14 seconds for 30, on one core.
 
     Parameters
@@ -40,45 +54,45 @@ def attention_flow(
     flow
         A flow that holds `weight` in every layer from 0 on.
     identity
-        Whether the residual is a pipe too: ½A + ½I. Otherwise A as it is.
+        Whether the residual connection is an edge too: ½A + ½I. Otherwise A as it is.
     layers
-        Up to which layers to compute it; the stream then holds these alone. All by default.
+        The layers to compute it for; the stream then holds only these. All by default.
     stream
         Which self-attention, where there are several.
     """
-    chosen = stacked(flow.stream(stream))
+    chosen = require_stacked(flow.stream(stream))
     for layer in layers or ():
         require_known(layer, chosen.layers, "layer")
-    steps = [layer_map(chosen, "weight", layer) for layer in chosen.layers]
-    pipes = np.stack([with_identity(step) if identity else step for step in steps])
+    maps = [combined_map(chosen, "weight", layer) for layer in chosen.layers]
+    capacities = np.stack([add_identity(step) if identity else step for step in maps])
     kept = tuple(n for n in chosen.layers if layers is None or n in layers)
     tokens = range(len(chosen.queries))
-    found = np.zeros((len(kept), len(tokens), len(tokens)))
+    flows = np.zeros((len(kept), len(tokens), len(tokens)))
     with track_progress("attention flows", len(kept) * len(tokens)) as step:
-        for place, layer in enumerate(kept):
-            below = pipes[layer::-1]  # from this layer down to the first
+        for index, layer in enumerate(kept):
+            below = capacities[layer::-1]  # from this layer down to the first
             for query in tokens:
-                found[place, query] = [maximum_flow(below, query, key) for key in tokens]
+                flows[index, query] = [maximum_flow(below, query, key) for key in tokens]
                 step()
-    done = f"mean over {len(chosen.heads)} heads, "
-    done += "half identity added" if identity else "no identity added"
-    return extended(flow, chosen.only(kept), "attention-flow", found, [done])
+    note = describe_heads(chosen, "weight")
+    note += "half identity added" if identity else "no identity added"
+    return add_measure(flow, chosen.select_layers(kept), "attention-flow", flows, [note])
 
 
-def maximum_flow(pipes: Pipes, query: int, key: int) -> float:
-    """The most that can flow from a query at the top to a key below the last layer.
+def maximum_flow(capacities: Capacities, query: int, key: int) -> float:
+    """Return the maximum flow from a query at the top to a key below the last layer.
 
-    Dinic 1970: along shortest ways only, until none is open, then along the next longer ones.
-    A way may push back what another one sent; each fills a pipe, so there is an end.
+    Dinic 1970: saturate the shortest paths until none is open, then the next longer ones. A path
+    may push back what another one sent. Each path saturates an edge, so the algorithm ends.
     """
-    left, used = pipes.copy(), np.zeros_like(pipes)
-    source, sink = (0, query), (len(pipes), key)
+    free, used = capacities.copy(), np.zeros_like(capacities)
+    source, sink = (0, query), (len(capacities), key)
     total = 0.0
     while True:
-        distance = _distances(left > LEAST, used > LEAST, source, sink)
+        distance = _distances(free > EPSILON, used > EPSILON, source, sink)
         if distance[source] < 0:
             return total
-        total += _filled(left, used, distance, source, sink)
+        total += _saturate_shortest_paths(free, used, distance, source, sink)
 
 
 def _distances(
@@ -86,8 +100,8 @@ def _distances(
     back: Bool[np.ndarray, "depth query key"],
     source: Node,
     sink: Node,
-) -> Int[np.ndarray, "node token"]:
-    """How many pipes lie between each node and the sink; -1 where it is farther than the source."""
+) -> Distances:
+    """Return the number of open edges from each node to the sink, as far as the source; else -1."""
     distance = np.full((len(down) + 1, down.shape[1]), -1)
     front = np.zeros(distance.shape, dtype=bool)
     front[sink] = True
@@ -102,66 +116,64 @@ def _distances(
     return distance
 
 
-def _filled(
-    left: Pipes, used: Pipes, distance: Int[np.ndarray, "node token"], source: Node, sink: Node
+def _saturate_shortest_paths(
+    free: Capacities, used: Capacities, distance: Distances, source: Node, sink: Node
 ) -> float:
-    """Fill the shortest ways until each has a full pipe; how much they took."""
+    """Send flow along the shortest paths until each has a saturated edge; return how much."""
     total = 0.0
     path = [source]
-    ahead = {source: _ahead(left, used, distance, source)}
+    ahead = {source: _next_nodes(free, used, distance, source)}
     while path:
         here = path[-1]
         if here == sink:
-            total += _sent(left, used, path)
-            full = [_room(left, used, *pipe) <= LEAST for pipe in pairwise(path)].index(True)
-            path = path[: full + 1]  # what lies above the first full pipe is still open
+            total += _send_along(free, used, path)
+            full = [_capacity(free, used, *edge) <= EPSILON for edge in pairwise(path)].index(True)
+            path = path[: full + 1]  # the path above the first saturated edge is still open
         elif not ahead[here]:
             path.pop()
             if path:
                 ahead[path[-1]].pop()
-        elif _room(left, used, here, ahead[here][-1]) <= LEAST:
+        elif _capacity(free, used, here, ahead[here][-1]) <= EPSILON:
             ahead[here].pop()
         else:
             path.append(ahead[here][-1])
             if path[-1] not in ahead:
-                ahead[path[-1]] = _ahead(left, used, distance, path[-1])
+                ahead[path[-1]] = _next_nodes(free, used, distance, path[-1])
     return total
 
 
-def _ahead(
-    left: Pipes, used: Pipes, distance: Int[np.ndarray, "node token"], here: Node
-) -> list[Node]:
-    """The nodes that are one step nearer to the sink and can be reached."""
+def _next_nodes(free: Capacities, used: Capacities, distance: Distances, here: Node) -> list[Node]:
+    """Return the nodes that are one edge nearer to the sink and can be reached."""
     depth, token = here
     nearer = distance == distance[here] - 1
     nodes: list[Node] = []
-    if depth < len(left):
-        below = np.flatnonzero(nearer[depth + 1] & (left[depth, token] > LEAST))
+    if depth < len(free):
+        below = np.flatnonzero(nearer[depth + 1] & (free[depth, token] > EPSILON))
         nodes += [(depth + 1, other) for other in below.tolist()]
     if depth > 0:
-        above = np.flatnonzero(nearer[depth - 1] & (used[depth - 1, :, token] > LEAST))
+        above = np.flatnonzero(nearer[depth - 1] & (used[depth - 1, :, token] > EPSILON))
         nodes += [(depth - 1, other) for other in above.tolist()]
     return nodes
 
 
-def _pipe(here: Node, there: Node) -> tuple[int, int, int]:
-    """The pipe between two nodes: its depth, its upper and its lower end."""
+def _edge(here: Node, there: Node) -> tuple[int, int, int]:
+    """Return the edge between two nodes: its depth, its upper and its lower token."""
     down = there[0] > here[0]
     return (here[0], here[1], there[1]) if down else (there[0], there[1], here[1])
 
 
-def _room(left: Pipes, used: Pipes, here: Node, there: Node) -> float:
-    """How much more fits: what is left on the way down, what can be pushed back on the way up."""
+def _capacity(free: Capacities, used: Capacities, here: Node, there: Node) -> float:
+    """Return the residual capacity: what is free on the way down, what is used on the way up."""
     down = there[0] > here[0]
-    return float((left if down else used)[_pipe(here, there)])
+    return float((free if down else used)[_edge(here, there)])
 
 
-def _sent(left: Pipes, used: Pipes, path: list[Node]) -> float:
-    """Send as much along a path as its narrowest pipe takes."""
+def _send_along(free: Capacities, used: Capacities, path: list[Node]) -> float:
+    """Send as much along a path as its narrowest edge takes, and return it."""
     steps = list(pairwise(path))
-    most = min(_room(left, used, here, there) for here, there in steps)
+    amount = min(_capacity(free, used, here, there) for here, there in steps)
     for here, there in steps:
-        signed = most if there[0] > here[0] else -most
-        left[_pipe(here, there)] -= signed
-        used[_pipe(here, there)] += signed
-    return most
+        signed = amount if there[0] > here[0] else -amount
+        free[_edge(here, there)] -= signed
+        used[_edge(here, there)] += signed
+    return amount

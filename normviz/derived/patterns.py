@@ -1,4 +1,4 @@
-"""Patterns that a head may have, and the layers in which they persist."""
+"""Attention patterns of heads, and the layers in which they persist."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,25 @@ from jaxtyping import Bool, Float64, Int64
 
 from normviz.core.catalog import require_known
 from normviz.core.flow import Flow
+from normviz.core.keywords import refuse_unknown_keywords
 from normviz.core.stream import Stream
 from normviz.core.tokens import Tokens
-from normviz.derived.shares import Planes, divided, heads_of, mean_known, planes, said_of, visible
-from normviz.io.tables import tidy
+from normviz.derived.shares import (
+    Planes,
+    absolute_shares,
+    describe_size,
+    heads_of,
+    mean_known,
+    planes,
+    visible_pairs,
+)
+from normviz.io.tables import dataframe_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from normviz.core.axes import StreamName
+    from normviz.core.catalog import MeasureId
 
 PATTERNS = ("diagonal", "previous", "next", "special", "punctuation", "vertical", "block")
 
@@ -26,12 +38,12 @@ ByHead = Float64[np.ndarray, "layer head"]
 
 
 class Persistence(NamedTuple):
-    """Where a pattern is found."""
+    """The layers in which a pattern occurs."""
 
     layers: tuple[int, ...]
     """The layers in which at least one head has it."""
     run: tuple[int, ...]
-    """The longest run of layers, each following the other, in which it persists."""
+    """The longest run of consecutive layers in which it occurs."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,13 +53,13 @@ class Patterns:
     measure: str
     layers: tuple[int, ...]
     heads: tuple[int | None, ...]
-    """The heads by the model's numbers; `(None,)` where the measure has none."""
+    """The heads, numbered as in the model; `(None,)` where the measure has none."""
     scores: Mapping[str, ByHead]
     """For each pattern, the mean share in its cells [layer head], from 0 to 1."""
     chance: Mapping[str, float]
-    """For each pattern, the score of rows that give the same to every key they see."""
+    """For each pattern, the score of rows with equal shares for every key they see."""
     column: Int64[np.ndarray, "layer head"]
-    """The key of the column that `vertical` is about."""
+    """The key of the column that `vertical` scores."""
     stream: Stream = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -56,7 +68,7 @@ class Patterns:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def excess(self, pattern: str) -> ByHead:
-        """How far a pattern is beyond chance: 0 at chance, 1 where nothing lies outside it."""
+        """Return how far a pattern is above chance: 0 at chance, 1 if nothing lies outside it."""
         require_known(pattern, self.scores, "pattern")
         scores, chance = self.scores[pattern], self.chance[pattern]
         if not chance < 1:  # also where it is not known
@@ -64,31 +76,31 @@ class Patterns:
         return (scores - chance) / (1 - chance)
 
     def best(self, layer: int, head: int | None = None) -> str | None:
-        """The pattern that a head is furthest beyond chance in; None where it is in none."""
+        """Return the pattern in which a head is furthest above chance; None where it is in none."""
         require_known(layer, self.layers, "layer")
         require_known(head, self.heads, "head")
-        place = self.layers.index(layer), self.heads.index(head)
-        found = {name: float(np.nan_to_num(self.excess(name)[place])) for name in self.scores}
-        first = max(found, key=lambda name: found[name])
-        return first if found[first] > 0 else None
+        index = self.layers.index(layer), self.heads.index(head)
+        excess = {name: float(np.nan_to_num(self.excess(name)[index])) for name in self.scores}
+        best = max(excess, key=lambda name: excess[name])
+        return best if excess[best] > 0 else None
 
     def persistent(self, threshold: float = 0.5) -> dict[str, Persistence]:
-        """For each pattern, the layers in which some head has it, and the longest run of them.
+        """Return, for each pattern, the layers in which a head has it, and their longest run.
 
         Parameters
         ----------
         threshold
             A head has a pattern where its excess over chance is at least this.
         """
-        found = {}
+        persistence = {}
         for name in self.scores:
-            has = (np.nan_to_num(self.excess(name), nan=-1.0) >= threshold).any(axis=1)
-            layers = tuple(n for n, is_in in zip(self.layers, has, strict=True) if is_in)
-            found[name] = Persistence(layers, longest_run(layers))
-        return found
+            occurs = (np.nan_to_num(self.excess(name), nan=-1.0) >= threshold).any(axis=1)
+            layers = tuple(n for n, is_in in zip(self.layers, occurs, strict=True) if is_in)
+            persistence[name] = Persistence(layers, longest_run(layers))
+        return persistence
 
     def to_dataframe(self) -> "pd.DataFrame":
-        """One row for each layer, head and pattern, with its score, chance and excess."""
+        """Return one row for each layer, head and pattern, with its score, chance and excess."""
         every = [(n, h, p) for n in self.layers for h in self.heads for p in self.scores]
         columns: dict[str, Sequence[object] | np.ndarray] = {"layer": [n for n, _, _ in every]}
         if self.heads != (None,):
@@ -97,13 +109,13 @@ class Patterns:
         columns["score"] = np.stack(list(self.scores.values()), axis=-1).ravel()
         columns["chance"] = np.array([self.chance[pattern] for _, _, pattern in every])
         columns["excess"] = np.stack([self.excess(p) for p in self.scores], axis=-1).ravel()
-        return tidy(columns)
+        return dataframe_of(columns)
 
     def __str__(self) -> str:
-        """For each pattern the head that has most of it, and where it persists."""
+        """Return, for each pattern, the head with the highest score, and where it persists."""
         persistent = self.persistent()
         lines = [
-            f"{self.measure} ({said_of(self.stream, self.heads)})",
+            f"{self.measure} ({describe_size(self.stream, self.heads)})",
             f"{'pattern':<12}{'most':>6}{'chance':>8}  {'in':<18}layers with a head beyond ½",
         ]
         for name, scores in self.scores.items():
@@ -112,25 +124,28 @@ class Patterns:
                 continue
             layer, head = np.unravel_index(int(np.nanargmax(scores)), scores.shape)
             number = self.heads[head]
-            place = f"layer {self.layers[layer]}" + ("" if number is None else f", head {number}")
+            where = f"layer {self.layers[layer]}" + ("" if number is None else f", head {number}")
             listed = ", ".join(map(str, persistent[name].layers)) or "none"
             lines.append(
                 f"{name:<12}{scores[layer, head]:>6.2f}{self.chance[name]:>8.2f}  "
-                f"{place:<18}{listed}"
+                f"{where:<18}{listed}"
             )
         return "\n".join(lines)
 
     __repr__ = __str__
 
 
-def patterns(flow: Flow, measure: str = "weight", *, stream: str | None = None) -> Patterns:
-    """How much of a measure lies in patterns that attention is known for, head by head.
+@refuse_unknown_keywords
+def patterns(
+    flow: Flow, measure: "MeasureId" = "weight", *, stream: "StreamName | None" = None
+) -> Patterns:
+    """Return how much of a measure lies in patterns that attention is known for, head by head.
 
-    The classes are after Kovaleva et al. 2019 (vertical, diagonal, block), taken apart by neighbor
-    and kind of token; how they are scored is our choice. A score is the mean, over the queries
+    The classes follow Kovaleva et al. 2019 (vertical, diagonal, block), split by neighbor and
+    category of token; how they are scored is our choice. A score is the mean, over the queries
     that see such a key, of the share of the row that lies in the pattern's cells; negative numbers
-    count by their size. `chance` is what equal shares would give. Patterns between neighbors, and
-    blocks, are NaN in the cross stream.
+    count by their absolute value. `chance` is the score of equal shares. Patterns between
+    neighbors, and blocks, are NaN in the cross stream.
 
     - `diagonal`, `previous`, `next`: the token itself, the one before it, the one after it;
     - `special`, `punctuation`: columns of special tokens ([CLS], [SEP] …) and of punctuation;
@@ -149,19 +164,21 @@ def patterns(flow: Flow, measure: str = "weight", *, stream: str | None = None) 
     """
     chosen = flow.stream(stream)
     held = chosen.require_held(measure)
-    seen = visible(chosen, held)
-    cells = {name: found & seen for name, found in cells_of(chosen).items()}
-    shares = [divided(np.where(seen, planes(chosen, held, n), 0.0)) for n in chosen.layers]
-    even = divided(seen[None].astype(np.float64))
+    visible = visible_pairs(chosen, held)
+    cells = {name: pairs & visible for name, pairs in cells_of(chosen).items()}
+    shares = [
+        absolute_shares(np.where(visible, planes(chosen, held, n), 0.0)) for n in chosen.layers
+    ]
+    even = absolute_shares(visible[None].astype(np.float64))
     columns = [mean_known(layer, axis=1) for layer in shares]
     scores = {
         name: np.array([_score(layer, cells[name]) for layer in shares])
         if name != "vertical"
-        else np.array([_most(layer) for layer in columns])
+        else np.array([_highest_mean(layer) for layer in columns])
         for name in PATTERNS
     }
     chance = {name: float(_score(even, cells[name])[0]) for name in cells}
-    chance["vertical"] = float(_most(mean_known(even, axis=1))[0])
+    chance["vertical"] = float(_highest_mean(mean_known(even, axis=1))[0])
     return Patterns(
         measure=held,
         layers=chosen.layers,
@@ -174,13 +191,13 @@ def patterns(flow: Flow, measure: str = "weight", *, stream: str | None = None) 
 
 
 def cells_of(stream: Stream) -> dict[str, Cells]:
-    """For each pattern but `vertical`, the pairs of tokens that lie in it."""
+    """Return, for each pattern except `vertical`, the pairs of tokens that lie in it."""
     queries, keys = stream.queries, stream.keys
     nowhere = np.zeros((len(queries), len(keys)), dtype=bool)
     offset = np.subtract.outer(np.arange(len(queries)), np.arange(len(keys)))
     near = {"diagonal": offset == 0, "previous": offset == 1, "next": offset == -1}
-    parts = segments(queries)
-    near["block"] = np.equal.outer(parts, parts) if max(parts, default=0) > 0 else nowhere
+    segment = segments(queries)
+    near["block"] = np.equal.outer(segment, segment) if max(segment, default=0) > 0 else nowhere
     punctuation = np.array([kind == "punctuation" for kind in keys.categories])
     return {
         **(dict.fromkeys(near, nowhere) if stream.name == "cross" else near),
@@ -190,14 +207,14 @@ def cells_of(stream: Stream) -> dict[str, Cells]:
 
 
 def segments(tokens: Tokens) -> tuple[int, ...]:
-    """For each token the number of its segment; a segment ends with one [SEP], or several."""
+    """Return the index of each token's segment; a segment ends with one [SEP], or several."""
     ends = [kind == "[SEP]" for kind in tokens.categories]
     starts = [before and not now for before, now in zip([False, *ends], ends, strict=False)]
     return tuple(int(number) for number in np.cumsum(starts))
 
 
 def longest_run(layers: tuple[int, ...]) -> tuple[int, ...]:
-    """The longest run of numbers that follow each other; the first of equally long ones."""
+    """Return the longest run of consecutive numbers; the first of equally long ones."""
     best: tuple[int, ...] = ()
     run: tuple[int, ...] = ()
     for layer in layers:
@@ -207,14 +224,14 @@ def longest_run(layers: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _score(shares: Planes, cells: Cells) -> Float64[np.ndarray, " head"]:
-    """The mean share in some cells, over the queries that have such a cell."""
+    """Return the mean share in these cells, over the queries that have such a cell."""
     inside = np.where(cells, shares, 0.0).sum(axis=-1)
-    # A row that holds nothing is not known either: its shares are NaN.
-    found: Float64[np.ndarray, " head"] = mean_known(np.where(cells.any(axis=-1), inside, math.nan))
-    return found
+    # The shares of an empty row are NaN, so it is left out too.
+    score: Float64[np.ndarray, " head"] = mean_known(np.where(cells.any(axis=-1), inside, math.nan))
+    return score
 
 
-def _most(columns: Float64[np.ndarray, "head key"]) -> Float64[np.ndarray, " head"]:
-    """The largest mean share of a column; NaN where no row holds anything."""
+def _highest_mean(columns: Float64[np.ndarray, "head key"]) -> Float64[np.ndarray, " head"]:
+    """Return the largest mean share of a column; NaN where all rows are empty."""
     nothing = np.isnan(columns).all(axis=-1)
     return np.where(nothing, math.nan, np.nan_to_num(columns).max(axis=-1))

@@ -1,28 +1,31 @@
 """Ranks, and how well two orders agree."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-Rows = Float64[np.ndarray, "*row place"]
-"""Numbers whose last axis is put in order, row by row."""
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Rows = Float64[np.ndarray, "*row entry"]
+"""Numbers whose last axis is ranked, row by row."""
 
 
-def ranks(values: Any) -> Float64[np.ndarray, " place"]:
-    """The rank of every number, from 1 for the least; numbers that tie share the mean of theirs."""
+def ranks(values: "ArrayLike") -> Float64[np.ndarray, " entry"]:
+    """Return the rank of every number, from 1 for the lowest; ties share their mean rank."""
     return ranks_in_rows(np.asarray(values, dtype=np.float64).ravel())
 
 
-def spearman(one: Any, other: Any) -> float:
-    """The rank correlation of two arrays of one size; NaN where either has no order at all."""
-    first, second = (np.asarray(values, dtype=np.float64).ravel() for values in (one, other))
-    return float(spearman_in_rows(first, second, np.ones(first.shape, dtype=bool)))
+def spearman(first: "ArrayLike", second: "ArrayLike") -> float:
+    """Return the rank correlation of two arrays of one size; NaN where either is constant."""
+    one, other = (np.asarray(values, dtype=np.float64).ravel() for values in (first, second))
+    return float(spearman_in_rows(one, other, np.ones(one.shape, dtype=bool)))
 
 
 def ranks_in_rows(values: Rows) -> Rows:
-    """The ranks along the last axis, each row for itself; ties share the mean of theirs."""
+    """Return the ranks along the last axis, row by row; ties share their mean rank."""
     order = np.argsort(values, axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
     count = values.shape[-1]
@@ -30,38 +33,37 @@ def ranks_in_rows(values: Rows) -> Rows:
     is_new[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
     is_last = np.ones(values.shape, dtype=bool)
     is_last[..., :-1] = is_new[..., 1:]
-    place = np.arange(count)
-    first = np.maximum.accumulate(np.where(is_new, place, 0), axis=-1)
-    last = np.where(is_last, place, count)[..., ::-1]
+    position = np.arange(count)
+    first = np.maximum.accumulate(np.where(is_new, position, 0), axis=-1)
+    last = np.where(is_last, position, count)[..., ::-1]
     last = np.minimum.accumulate(last, axis=-1)[..., ::-1]
-    found = np.empty(values.shape)
-    np.put_along_axis(found, order, (first + last) / 2 + 1, axis=-1)
-    return found
+    ranked = np.empty(values.shape)
+    np.put_along_axis(ranked, order, (first + last) / 2 + 1, axis=-1)
+    return ranked
 
 
 def spearman_in_rows(
-    one: Rows, other: Rows, counted: Bool[np.ndarray, "*row place"]
+    first: Rows, second: Rows, counted: Bool[np.ndarray, "*row entry"]
 ) -> Float64[np.ndarray, "*row"]:
-    """The rank correlation of each pair of rows over the places that count; NaN without order."""
+    """Return the rank correlation of each pair of rows over counted entries; NaN if constant."""
     middle = (counted.sum(axis=-1, keepdims=True) + 1) / 2  # the mean of the ranks 1 to n
-    # What does not count goes to the end, where it changes no other rank.
-    first, second = (
+    # Entries that do not count are ranked last, where they change no other rank.
+    one, other = (
         np.where(counted, ranks_in_rows(np.where(counted, values, math.inf)) - middle, 0.0)
-        for values in (one, other)
+        for values in (first, second)
     )
-    length = np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1))
-    both = (first * second).sum(axis=-1)
-    found = np.full(both.shape, math.nan)
-    np.divide(both, length, out=found, where=length > 0)
-    return found
+    norm = np.sqrt((one**2).sum(axis=-1) * (other**2).sum(axis=-1))
+    product = (one * other).sum(axis=-1)
+    correlation = np.full(product.shape, math.nan)
+    np.divide(product, norm, out=correlation, where=norm > 0)
+    return correlation
 
 
 def highest_in_rows(
-    values: Rows, counted: Bool[np.ndarray, "*row place"], size: Int64[np.ndarray, "*row"]
-) -> Bool[np.ndarray, "*row place"]:
-    """Which places hold the so many highest numbers of each row; of equals the earlier counts."""
+    values: Rows, counted: Bool[np.ndarray, "*row entry"], size: Int64[np.ndarray, "*row"]
+) -> Bool[np.ndarray, "*row entry"]:
+    """Return which counted entries are the `size` highest of each row; the earlier of equals."""
     order = np.argsort(np.where(counted, -values, math.inf), axis=-1, kind="stable")
-    found = np.empty(values.shape, dtype=bool)
-    among = np.arange(values.shape[-1]) < size[..., None]
-    np.put_along_axis(found, order, among, axis=-1)
-    return found
+    highest = np.empty(values.shape, dtype=bool)
+    np.put_along_axis(highest, order, np.arange(values.shape[-1]) < size[..., None], axis=-1)
+    return highest

@@ -1,4 +1,4 @@
-"""A measure as shares: how each query divides what it takes among the keys."""
+"""One layer of a measure with all its axes, and what its queries can see."""
 
 import math
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from normviz.core.catalog import MEASURES
+from normviz.core.reductions import row_shares
 from normviz.core.stream import Stream
 
 Planes = Float64[np.ndarray, "head query key"]
@@ -14,54 +15,50 @@ Planes = Float64[np.ndarray, "head query key"]
 
 
 def planes(stream: Stream, measure: str, layer: int) -> Planes:
-    """One layer of a measure with all three axes; without queries, it counts for each of them."""
+    """Return one layer of a measure with all three axes; one without queries is repeated."""
     axes = MEASURES[measure].axes
     values = stream.at(measure, layer).astype(np.float64)
     if "query" not in axes:
-        rows = (*values.shape[:-1], stream.size("query"), stream.size("key"))
-        values = np.broadcast_to(values[..., None, :], rows)
+        shape = (*values.shape[:-1], stream.size("query"), stream.size("key"))
+        values = np.broadcast_to(values[..., None, :], shape)
     return values if "head" in axes else values[None]
 
 
+def absolute_shares(values: Planes) -> Planes:
+    """Return the absolute value of each number as a share of its row; NaN in empty rows."""
+    return row_shares(np.abs(values))
+
+
 def heads_of(stream: Stream, *measures: str) -> tuple[int | None, ...]:
-    """The heads that measures are told apart by; `(None,)` where none of them has heads."""
+    """Return the heads that the measures have; `(None,)` where none of them has heads."""
     has_heads = any("head" in MEASURES[name].axes for name in measures)
     return stream.heads if has_heads else (None,)
 
 
-def said_of(stream: Stream, heads: tuple[int | None, ...]) -> str:
-    """Which layers and heads of which stream, in words."""
+def describe_size(stream: Stream, heads: tuple[int | None, ...]) -> str:
+    """Return the name of a stream with its numbers of layers and heads, for a title."""
     together = "all heads together" if heads == (None,) else f"{len(heads)} heads"
     return f"{stream.name}, {len(stream.layers)} layers × {together}"
 
 
-def divided(values: Planes) -> Planes:
-    """The size of each number as a share of its row; NaN in a row that holds nothing."""
-    sizes = np.abs(values)
-    whole = sizes.sum(axis=-1, keepdims=True)
-    found = np.full(sizes.shape, math.nan)
-    np.divide(sizes, whole, out=found, where=whole > 0)
-    return found
+def visible_pairs(stream: Stream, measure: str) -> Bool[np.ndarray, "query key"]:
+    """Return which keys a query can see: in a decoder those up to itself, elsewhere all.
 
-
-def visible(stream: Stream, measure: str) -> Bool[np.ndarray, "query key"]:
-    """Which keys a query may see: in a decoder those up to itself, elsewhere all of them.
-
-    A pair that the measure gives anything to is seen in any case, as in the prefix of a prefix
-    language model.
+    A pair with any nonzero value is visible in any case, as in the prefix of a prefix language
+    model.
     """
     shape = stream.size("query"), stream.size("key")
     if stream.name != "decoder":
         return np.ones(shape, dtype=bool)
-    seen = np.tri(*shape, dtype=bool)
+    visible = np.tri(*shape, dtype=bool)
     if "query" in MEASURES[measure].axes:
         for layer in stream.layers:
-            seen |= (planes(stream, measure, layer) != 0).any(axis=0)
-    return seen
+            visible |= (planes(stream, measure, layer) != 0).any(axis=0)
+    return visible
 
 
 def mean_known(values: Any, axis: int = -1) -> Any:
-    """The mean of what is known along an axis; NaN where nothing is."""
+    """Return the mean along an axis without NaN; NaN where nothing else is there."""
     numbers = np.asarray(values, dtype=np.float64)
     known = ~np.isnan(numbers)
     count = known.sum(axis=axis)

@@ -1,7 +1,7 @@
 """Flows in files: one zip archive with a description in JSON and the numbers as raw bytes.
 
-Nothing in it is code, and nothing is believed: sizes are checked against the file before memory is
-asked for. The archive is written beside its place and moved there whole.
+The file holds no code, and nothing in it is trusted: sizes are checked against the file before
+memory is allocated. The archive is written to a temporary file and moved to its path when complete.
 """
 
 import json
@@ -29,7 +29,7 @@ from normviz.system.files import atomic_file
 FORMAT = "normviz flow"
 VERSION = 1
 DESCRIPTION = "flow.json"
-LONGEST_DESCRIPTION = 64 * 2**20
+MAX_DESCRIPTION_BYTES = 64 * 2**20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -42,24 +42,26 @@ _DAMAGE = (
     AttributeError,
     RuntimeError,
 )
-"""What reading an archive raises when its bytes are not what they were."""
+"""What reading a damaged archive can raise."""
 
 
 def save(flow: Flow, path: str | Path) -> Path:
-    """Write a flow to a file; an older file stays whole until the new one is."""
-    place = Path(path)
-    with atomic_file(place) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
-        _put(archive, DESCRIPTION, json.dumps(_described(flow), ensure_ascii=False).encode())
+    """Write a flow to a file; an older file stays intact until the new one is complete."""
+    target = Path(path)
+    with atomic_file(target) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
+        _put(archive, DESCRIPTION, json.dumps(_describe(flow), ensure_ascii=False).encode())
         for stream in flow.streams.values():
             for measure, layers in (*stream.stored.items(), *stream.statistics.items()):
                 for number, array in zip(stream.layers, layers, strict=True):
                     numbers = np.ascontiguousarray(array, dtype="<f4")
                     _put(archive, _member(stream.name, measure, number), numbers.data.cast("B"))
-    return place
+    return target
 
 
 def _put(archive: zipfile.ZipFile, name: str, data: bytes | memoryview) -> None:
-    entry = zipfile.ZipInfo(name, _EPOCH)  # a fixed date: the same flow gives the same bytes
+    entry = zipfile.ZipInfo(
+        name, _EPOCH
+    )  # a fixed date, so that the same flow gives the same bytes
     with archive.open(entry, "w", force_zip64=True) as file:
         file.write(data)
 
@@ -68,7 +70,7 @@ def _member(stream: str, measure: str, layer: int) -> str:
     return f"{stream}/{measure.replace(':', '-of-')}/{layer}.f4"
 
 
-def _described(flow: Flow) -> dict[str, Any]:
+def _describe(flow: Flow) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -93,13 +95,13 @@ def _described(flow: Flow) -> dict[str, Any]:
 
 def load(path: str | Path) -> Flow:
     """Open a saved flow; needs neither torch nor transformers."""
-    place = Path(path)
+    source = Path(path)
     try:
-        with zipfile.ZipFile(place) as archive:
-            _refuse_claims(archive, place)
-            plain = _description(archive, place)
+        with zipfile.ZipFile(source) as archive:
+            _check_sizes(archive, source)
+            plain = _read_description(archive, source)
             streams = {
-                name: _stream(archive, name, described)
+                name: _read_stream(archive, name, described)
                 for name, described in plain["streams"].items()
             }
             charts = tuple(Chart.from_dict(chart) for chart in plain.get("charts", ()))
@@ -108,88 +110,88 @@ def load(path: str | Path) -> Flow:
             return Flow(streams, receipt, plain["title"], charts, gold)
     except FileNotFoundError as error:
         raise BadFile(
-            f"There is no file {str(place)!r}.",
-            "A file written by flow.save is wanted.",
+            f"There is no file {str(source)!r}.",
+            "Expected a file written by flow.save.",
             "Check the path.",
         ) from error
     except BadFile:
         raise
     except _DAMAGE as error:
         raise BadFile(
-            f"{str(place)!r} is not a whole normviz file ({error}).",
-            "A file written by flow.save is wanted.",
-            "Save the flow again, or fetch the file again: it may have been cut off.",
+            f"{str(source)!r} is not a whole normviz file ({error}).",
+            "Expected a file written by flow.save.",
+            "Save the flow again, or download the file again: it may have been cut off.",
         ) from error
     except NormvizError as error:
         raise BadFile(
-            f"{str(place)!r} contradicts itself: {error.found}",
+            f"{str(source)!r} contradicts itself: {error.found}",
             error.expected,
             "Save the flow again.",
         ) from error
 
 
-def _refuse_claims(archive: zipfile.ZipFile, place: Path) -> None:
-    """Refuse an archive that says it holds more than the file has, before anything is read."""
+def _check_sizes(archive: zipfile.ZipFile, source: Path) -> None:
+    """Refuse an archive that claims to hold more bytes than the file has, before reading it."""
     claimed = sum(entry.file_size for entry in archive.infolist())
-    size = place.stat().st_size
+    size = source.stat().st_size
     if claimed > size:
         raise BadFile(
-            f"{str(place)!r} claims to hold {claimed:,} bytes, and has {size:,}.",
-            "A file written by flow.save is wanted, which holds its numbers as they are.",
-            "Do not trust this file; fetch it again from where it was saved.",
+            f"{str(source)!r} claims to hold {claimed:,} bytes, and has {size:,}.",
+            "Expected a file written by flow.save, which stores its numbers uncompressed.",
+            "Do not trust this file; download it again from where it was saved.",
         )
 
 
-def _description(archive: zipfile.ZipFile, place: Path) -> Mapping[str, Any]:
+def _read_description(archive: zipfile.ZipFile, source: Path) -> Mapping[str, Any]:
     names = archive.namelist()
     size = archive.getinfo(DESCRIPTION).file_size if DESCRIPTION in names else 0
-    if not 0 < size <= LONGEST_DESCRIPTION:
+    if not 0 < size <= MAX_DESCRIPTION_BYTES:
         raise BadFile(
-            f"{str(place)!r} is an archive, but it has no readable {DESCRIPTION}.",
-            "A file written by flow.save is wanted.",
+            f"{str(source)!r} is an archive, but it has no readable {DESCRIPTION}.",
+            "Expected a file written by flow.save.",
             "Check that this is the right file.",
         )
     plain = json.loads(archive.read(DESCRIPTION))
     if plain.get("format") != FORMAT or not isinstance(plain.get("version"), int):
         raise BadFile(
-            f"{str(place)!r} says it is {plain.get('format')!r}.",
-            f"A {FORMAT!r} is wanted.",
+            f"{str(source)!r} has the format {plain.get('format')!r}.",
+            f"Expected {FORMAT!r}.",
             "Check that this is the right file.",
         )
     if plain["version"] > VERSION:
         raise BadFile(
-            f"{str(place)!r} is written in version {plain['version']} of the format.",
-            f"This normviz reads up to version {VERSION}.",
+            f"{str(source)!r} uses version {plain['version']} of the format.",
+            f"This normviz reads versions up to {VERSION}.",
             "Update it: pip install --upgrade normviz",
         )
     return plain  # type: ignore[no-any-return]
 
 
-def _stream(archive: zipfile.ZipFile, name: str, plain: Mapping[str, Any]) -> Stream:
-    queries, keys = (_tokens(plain[side]) for side in ("queries", "keys"))
+def _read_stream(archive: zipfile.ZipFile, name: str, plain: Mapping[str, Any]) -> Stream:
+    queries, keys = (_parse_tokens(plain[role]) for role in ("queries", "keys"))
     layers, heads = tuple(plain["layers"]), tuple(plain["heads"])
     sizes = {"head": len(heads), "query": len(queries), "key": len(keys)}
     held: dict[str, Layers] = {}
     for measure in (*plain["measures"], *plain.get("statistics", ())):
         shape = tuple(sizes[axis] for axis in axes_of(measure)[1:])
         held[measure] = Layers(
-            _numbers(archive, _member(name, measure, layer), shape) for layer in layers
+            _read_numbers(archive, _member(name, measure, layer), shape) for layer in layers
         )
-    readings = {measure: held.pop(measure) for measure in plain.get("statistics", ())}
-    same = dict(plain.get("aliases", {}))
-    return Stream(name, queries, keys, layers, heads, held, readings, same)  # type: ignore[arg-type]
+    statistics = {measure: held.pop(measure) for measure in plain.get("statistics", ())}
+    aliases = dict(plain.get("aliases", {}))
+    return Stream(name, queries, keys, layers, heads, held, statistics, aliases)  # type: ignore[arg-type]
 
 
-def _tokens(plain: Mapping[str, list[Any]]) -> Tokens:
+def _parse_tokens(plain: Mapping[str, list[Any]]) -> Tokens:
     return Tokens(**{column: tuple(values) for column, values in plain.items()})
 
 
-def _numbers(archive: zipfile.ZipFile, member: str, shape: tuple[int, ...]) -> Array:
-    """One layer's numbers; read only if the file really holds as many bytes as they need."""
+def _read_numbers(archive: zipfile.ZipFile, member: str, shape: tuple[int, ...]) -> Array:
+    """Return the numbers of one layer; refuse them if the file holds another number of bytes."""
     entry = archive.getinfo(member)
-    wanted = 4 * math.prod(shape)
+    expected = 4 * math.prod(shape)
     stored = entry.compress_type == zipfile.ZIP_STORED and entry.file_size == entry.compress_size
-    if not stored or entry.file_size != wanted:
-        message = f"{member} holds {entry.file_size} bytes, and {wanted} are wanted"
+    if not stored or entry.file_size != expected:
+        message = f"{member} holds {entry.file_size} bytes instead of {expected}"
         raise ValueError(message)
     return np.frombuffer(archive.read(member), dtype="<f4").reshape(shape).astype(np.float32)

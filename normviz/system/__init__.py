@@ -1,1 +1,4 @@
-"""system: say what it is for."""
+"""What normviz needs from the machine it runs on: files, optional packages, progress bars.
+
+Nothing here knows about attention; every other package may use it.
+"""

@@ -1,4 +1,4 @@
-"""Writing files and folders whole or not at all; what a file is, by its ending."""
+"""Write files and folders whole or not at all; choose by the suffix of a file name."""
 
 import os
 import shutil
@@ -10,65 +10,64 @@ from typing import TypeVar
 
 from normviz.errors import UnknownName
 
-Kind = TypeVar("Kind")
+Choice = TypeVar("Choice")
 
 
 @contextmanager
-def atomic_file(place: Path) -> Iterator[Path]:
-    """A path to write to, which takes its place only when everything went well."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary path to write to; it replaces `path` only if nothing is raised."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)
     unfinished = Path(name)
     try:
         yield unfinished
         with unfinished.open("rb") as file:
             os.fsync(file.fileno())
-        unfinished.chmod(0o666 & ~_mask())  # temporary files are private; a finished one is not
-        unfinished.replace(place)
+        unfinished.chmod(0o666 & ~_umask())  # temporary files are private; a finished one is not
+        unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 @contextmanager
-def atomic_folder(place: Path) -> Iterator[Path]:
-    """A folder to fill, which takes its place only when everything went well.
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder to fill; it becomes `path` only if nothing is raised.
 
-    Where somebody else was quicker and theirs holds as much, theirs stays.
+    Where another process has put a folder with at least the same files there, that one stays.
     """
-    place.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:
         yield unfinished
-        unfinished.chmod(0o777 & ~_mask())  # temporary folders are private; a finished one is not
+        unfinished.chmod(0o777 & ~_umask())  # temporary folders are private; a finished one is not
         try:
-            unfinished.rename(place)
+            unfinished.rename(path)
         except OSError:
-            if not (place.is_dir() and _names(unfinished) <= _names(place)):
+            if not (path.is_dir() and _file_names(unfinished) <= _file_names(path)):
                 raise
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def _names(folder: Path) -> set[str]:
-    """What lies in a folder."""
+def _file_names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def by_suffix(output: str, kinds: Mapping[str, Kind]) -> Kind:
-    """What belongs to the ending of a file's name; other endings are refused."""
-    ending = Path(output).suffix.lower()
-    if ending not in kinds:
+def by_suffix(output: str, choices: Mapping[str, Choice]) -> Choice:
+    """Return the choice for the suffix of a file name; raise `UnknownName` for other suffixes."""
+    suffix = Path(output).suffix.lower()
+    if suffix not in choices:
         raise UnknownName(
-            f"{output!r} ends in {ending!r}.",
-            f"A file can be: {', '.join(kinds)}.",
+            f"{output!r} ends in {suffix!r}.",
+            f"A file can be: {', '.join(choices)}.",
             "Give the output one of these endings.",
         )
-    return kinds[ending]
+    return choices[suffix]
 
 
-def _mask() -> int:
-    """Which permissions this user takes from new files."""
+def _umask() -> int:
+    """Return the permissions that this process removes from new files."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -1,4 +1,4 @@
-"""Packages that only some of normviz needs."""
+"""Optional packages: what to install when one is missing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from normviz.errors import MissingPackage
 
 @contextmanager
 def require_packages(*packages: str, extra: str) -> Iterator[None]:
-    """Say what to install when one of these packages turns out to be missing."""
+    """Raise `MissingPackage`, with the command to install it, where one of these is missing."""
     try:
         yield
     except ImportError as error:

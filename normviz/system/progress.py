@@ -1,26 +1,27 @@
-"""How far long work has come: on a terminal and in a notebook, silent anywhere else."""
+"""Progress bars: in a terminal and in a notebook, silent anywhere else."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
-PATIENCE = 2.0
+DELAY = 2.0
 """Seconds before a bar appears: quick work needs none."""
 
 
-def seen() -> bool:
-    """Whether somebody is looking: a terminal, or a notebook."""
+def is_interactive() -> bool:
+    """Whether a person can see the bar: in a terminal, or in a notebook."""
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 @contextmanager
-def track_progress(what: str, total: int | None) -> Iterator[Any]:
-    """Count steps of some work; gives a function to be called after each."""
+def track_progress(label: str, total: int | None) -> Iterator[Callable[..., object]]:
+    """Yield a function that advances the bar by one step, or by as many as it is passed."""
     try:
         from tqdm.auto import tqdm  # type: ignore[import-untyped]
-    except ImportError:  # it comes with transformers; work on a saved flow goes on without a bar
-        yield lambda: None
+    except ImportError:  # it comes with transformers; a saved flow needs no bar
+        yield lambda _steps=1: None
         return
-    with tqdm(total=total, desc=what, delay=PATIENCE, leave=False, disable=not seen()) as bar:
+    with tqdm(
+        total=total, desc=label, delay=DELAY, leave=False, disable=not is_interactive()
+    ) as bar:
         yield bar.update

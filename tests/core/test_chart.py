@@ -1,10 +1,10 @@
-"""Charts that a flow carries: checked when made, kept in files, sent to the view."""
+"""Charts of a flow: checked when made, saved in files, sent to the view."""
 
 import json
 from dataclasses import replace
 
 import pytest
-from flows import chart, random_flow, rewritten, two_streams
+from flows import chart, random_flow, rewrite_description, two_streams
 
 import normviz
 from normviz.core.chart import Chart, Series
@@ -12,12 +12,12 @@ from normviz.errors import BadArrays, BadFile
 from normviz.view.payload import pack
 
 
-def test_a_chart_comes_back_from_plain_words_and_numbers():
+def test_a_chart_survives_json():
     plain = json.loads(json.dumps(chart().to_dict()))
     assert Chart.from_dict(plain) == chart()
 
 
-def test_a_flow_carries_charts_and_stays_what_it_was():
+def test_a_flow_holds_charts_and_is_otherwise_unchanged():
     flow = random_flow()
     charted = flow.with_chart(chart())
     assert flow.charts == ()
@@ -29,7 +29,7 @@ def test_a_flow_carries_charts_and_stays_what_it_was():
     assert "chart" not in repr(flow)
 
 
-def test_a_chart_of_the_same_title_gives_way_and_another_is_added():
+def test_a_chart_replaces_one_of_the_same_title():
     other = replace(chart(), title="another")
     newer = replace(chart(), finding="")
     flow = random_flow().with_chart(chart()).with_chart(other).with_chart(newer)
@@ -43,19 +43,19 @@ def test_charts_are_saved_with_their_flow(tmp_path):
 
 def test_files_from_before_there_were_charts_are_read(tmp_path):
     path = random_flow().save(tmp_path / "old.normviz")
-    old = rewritten(path, lambda plain: plain.pop("charts"))
+    old = rewrite_description(path, lambda plain: plain.pop("charts"))
     assert normviz.load(old).charts == ()
 
 
-def test_a_chart_that_contradicts_itself_is_not_believed(tmp_path):
+def test_a_chart_that_contradicts_itself_is_refused(tmp_path):
     path = random_flow().with_chart(chart()).save(tmp_path / "a.normviz")
     with pytest.raises(BadFile, match=r"not a whole normviz file \(The curve .* has 3 values"):
-        normviz.load(rewritten(path, _shortened))
+        normviz.load(rewrite_description(path, _shorten_first_curve))
     with pytest.raises(BadFile, match="not a whole normviz file"):
-        normviz.load(rewritten(path, lambda plain: plain["charts"][0].pop("label")))
+        normviz.load(rewrite_description(path, lambda plain: plain["charts"][0].pop("label")))
 
 
-def _shortened(plain):
+def _shorten_first_curve(plain):
     for name in ("values", "low", "high"):
         plain["charts"][0]["series"][0][name].pop()
 
@@ -67,7 +67,7 @@ def test_charts_travel_to_the_view():
 
 
 def high_band():
-    """A share that may be more than everything."""
+    """Return a curve of shares whose band reaches above 1."""
     return Series("a", (0.9,) * 4, low=(0.8,) * 4, high=(1.1,) * 4)
 
 
@@ -79,23 +79,26 @@ def test_with_a_unit_numbers_may_be_of_any_size(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("made", "message"),
+    ("create", "message"),
     [
         (lambda: Series("a", (0.5,), low=(0.4,)), "'a' has rows of .1, 1.*low and high together"),
-        (lambda: Series("a", (0.5,), low=(0.4,), high=()), "As many low and high as values"),
-        (lambda: replace(chart(), series=(Series("a", (1.5,) * 4),)), "no share.*from 0 to 1"),
-        (lambda: replace(chart(), series=(high_band(),)), "no share.*give the chart a unit"),
+        (
+            lambda: Series("a", (0.5,), low=(0.4,), high=()),
+            "Expected as many low and high as values",
+        ),
+        (lambda: replace(chart(), series=(Series("a", (1.5,) * 4),)), "not a share.*from 0 to 1"),
+        (lambda: replace(chart(), series=(high_band(),)), "not a share.*give the chart a unit"),
         (lambda: Series("a", (float("nan"),)), "negative or not finite.*from 0 on"),
         (lambda: Series("a", (float("inf"),)), "negative or not finite"),
         (lambda: Series("a", (-0.1,)), "negative or not finite"),
         (lambda: replace(chart(), layers=(0, 1, 3)), "4 values.*has 3 layers"),
-        (lambda: replace(chart(), layers=(0, 2, 1, 3)), "Layers in order"),
-        (lambda: replace(chart(), layers=(), series=()), "Layers in order"),
+        (lambda: replace(chart(), layers=(0, 2, 1, 3)), "Expected layers in ascending order"),
+        (lambda: replace(chart(), layers=(), series=()), "Expected layers in ascending order"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(made, message):
+def test_what_cannot_be_drawn_is_refused(create, message):
     with pytest.raises(BadArrays, match=message):
-        made()
+        create()
 
 
 def test_a_chart_is_drawn_on_axes_with_its_own_numbers():

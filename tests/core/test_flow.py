@@ -1,16 +1,15 @@
-"""The result people keep: indexing, words, tables, and what it says of itself."""
+"""Flows: indexing, words, tables, and their description."""
 
 import dataclasses
 import subprocess
 import sys
 
-import architectures
 import numpy as np
 import pytest
+from flows import ladder_flow, random_flow, translation_flow
 
-from normviz import Flow, Tokens, analyze, from_arrays
-from normviz.core.catalog import DEFAULT, MEASURES, ON_REQUEST
-from normviz.errors import UnknownName
+from normviz import Flow, Tokens, from_arrays
+from normviz.errors import UnknownKeyword, UnknownName
 
 
 def example(layers=2, heads=3, tokens=("the", "cat", "sat", "."), seed=0):
@@ -18,11 +17,6 @@ def example(layers=2, heads=3, tokens=("the", "cat", "sat", "."), seed=0):
     weight = draw.random((layers, heads, len(tokens), len(tokens)))
     weight /= weight.sum(-1, keepdims=True)
     return from_arrays(weight, tokens, value_norms=draw.random((layers, heads, len(tokens))) + 0.1)
-
-
-@pytest.fixture(scope="module")
-def translation():
-    return analyze(architectures.ALL["bart"].build(), inputs=architectures.pair_inputs())
 
 
 def test_measures_are_float32_with_the_axes_of_the_catalog():
@@ -40,7 +34,7 @@ def test_weighted_norm_is_the_product_whole_or_by_layer():
     np.testing.assert_array_equal(flow.stream().at("weighted-norm", 1), product[1])
 
 
-def test_joining_the_layers_keeps_nothing_twice():
+def test_stacking_the_layers_makes_no_copies():
     flow = example()
     whole = flow["weight"]
     assert flow["weight"] is whole
@@ -59,42 +53,75 @@ def test_a_flow_is_frozen():
         flow.streams["decoder"] = None
 
 
-def test_streams_are_named_where_there_are_several(translation):
-    assert list(translation.streams) == ["encoder", "decoder", "cross"]
-    assert translation.encoder["weight"].shape == (2, 4, 9, 9)
-    assert translation.decoder["weight"].shape == (2, 4, 6, 6)
-    assert translation.cross["weight"].shape == (2, 4, 6, 9)
-    assert translation.cross.queries.ids == tuple(range(20, 26))
-    assert translation.cross.keys.ids == tuple(range(5, 14))
-    assert "weight" in translation
-    assert "nothing" not in translation
+def test_streams_are_named_where_there_are_several():
+    flow = translation_flow()
+    assert list(flow.streams) == ["encoder", "decoder", "cross"]
+    assert flow.cross["weight"].shape == (2, 3, 7, 7)
+    assert "weight" in flow
+    assert "nothing" not in flow
     with pytest.raises(UnknownName, match="3 streams") as error:
-        translation["weight"]
+        flow["weight"]
     assert "flow.cross" in error.value.do
-    with pytest.raises(UnknownName, match="encoder") as error:
+    with pytest.raises(UnknownName, match=r"The streams are: encoder\."):
         example().decoder  # noqa: B018
-    assert "The streams are: encoder." in str(error.value)
 
 
-def test_layers_and_heads_are_chosen_and_keep_their_numbers(demo):
-    model, tokenizer = demo
-    some = analyze(model, tokenizer, "A cat.", layers=[4, 1], heads=[0, 11])
-    every = analyze(model, tokenizer, "A cat.")
-    assert (some.stream().layers, some.stream().heads) == ((1, 4), (0, 11))
-    np.testing.assert_array_equal(some["weight"], every["weight"][[1, 4]][:, [0, 11]])
-    # all heads together are all heads, whichever are kept singly
-    np.testing.assert_array_equal(some["attention"], every["attention"][[1, 4]])
-    np.testing.assert_array_equal(some.stream().at("weight", 4), some["weight"][1])
-    with pytest.raises(UnknownName, match="layer 2"):
-        some.stream().at("weight", 2)
+def test_a_notebook_completes_the_measures_that_can_be_indexed():
+    assert example()._ipython_key_completions_() == ["weight", "value-norm", "weighted-norm"]
+    assert translation_flow()._ipython_key_completions_() == []
+    assert translation_flow().cross._ipython_key_completions_() == [
+        "weight", "value-norm", "weighted-norm", "attention",
+    ]  # fmt: skip
 
 
-def test_only_what_was_asked_for_is_kept(demo):
-    flow = analyze(*demo, "A cat.", measures=["value-norm"])
-    assert flow.measures == ("value-norm",)
-    assert analyze(*demo, "A cat.").measures == DEFAULT
-    every = analyze(*demo, "A cat.", measures="all").measures
-    assert every == tuple(name for name in MEASURES if name not in ON_REQUEST)
+@pytest.mark.parametrize(
+    ("measure", "advice"),
+    [
+        ("layer-output", 'Analyze with measures=["layer-output"].'),
+        (
+            "rollout:weight",
+            (
+                'Analyze with measures=["rollout:weight"], or compute it: '
+                'normviz.rollout(flow, "weight").'
+            ),
+        ),
+        (
+            "attention-flow",
+            (
+                'Analyze with measures=["attention-flow"], or compute it: '
+                "normviz.attention_flow(flow)."
+            ),
+        ),
+        ("wieght", "Did you mean 'weight'?"),
+        (
+            "layer-ouput",
+            "Did you mean 'layer-output'? Analyze with measures=[\"layer-output\"].",
+        ),
+        ("xyz", "normviz.MEASURES lists every measure there is."),
+    ],
+)
+def test_a_measure_that_is_not_held_comes_with_advice(measure, advice):
+    with pytest.raises(UnknownName) as error:
+        example()[measure]
+    assert error.value.found == f"There is no measure {measure!r} here."
+    assert error.value.expected == "The measures are: weight, value-norm, weighted-norm."
+    assert error.value.do == advice
+
+
+def test_measures_that_coincide_are_held_under_one_id():
+    stream = ladder_flow(prenorm=True).encoder
+    assert stream.canonical_id("layer-output") == "feed-forward-residual"
+    assert stream.canonical_id("rollout:layer-output") == "rollout:feed-forward-residual"
+    assert stream.canonical_id("mixing:layer-output") == "mixing:feed-forward-residual"
+    for other in ("weight", "rollout:weight", "attention-flow", "mixing:attention", "nothing"):
+        assert stream.canonical_id(other) == other
+
+
+def test_misspelled_keywords_are_answered_with_the_right_one():
+    with pytest.raises(UnknownKeyword, match=r"no keyword 'laier'.*Write layer=… instead"):
+        random_flow().to_dataframe("weight", laier=1)
+    with pytest.raises(UnknownKeyword, match="no keyword 'sorce'"):
+        translation_flow().with_gold([(0, 0)], sorce="le chat")
 
 
 def test_words_add_up_over_keys_and_average_over_queries():
@@ -123,11 +150,11 @@ def test_shares_by_category_add_up_to_one():
     np.testing.assert_allclose(flow.stream().shares("weight")["punctuation"], weight, rtol=1e-5)
 
 
-def test_a_dataframe_is_tidy_and_speaks_in_axis_words():
+def test_a_dataframe_is_tidy_with_axis_words_as_columns():
     flow = example()
     table = flow.to_dataframe("weighted-norm")
-    wanted = ["layer", "head", "query", "key", "query_piece", "key_piece", "value"]
-    assert list(table.columns) == wanted
+    columns = ["layer", "head", "query", "key", "query_piece", "key_piece", "value"]
+    assert list(table.columns) == columns
     assert len(table) == flow["weighted-norm"].size
     row = table[
         (table.layer == 1) & (table["head"] == 2) & (table["query"] == 0) & (table.key == 3)
@@ -143,15 +170,7 @@ def test_a_dataframe_is_tidy_and_speaks_in_axis_words():
         flow.to_dataframe("weight", head=7)
 
 
-def test_a_labeled_array_has_axis_words_as_dimensions(translation):
-    array = translation.to_xarray("weighted-norm", stream="cross")
-    assert array.dims == ("layer", "head", "query", "key")
-    assert array.sel(layer=1, head=2).shape == (6, 9)
-    assert array.name == "weighted-norm"
-    assert list(array.key_piece.values[:2]) == ["#5", "#6"]
-
-
-def test_a_flow_says_what_it_is_and_whether_it_adds_up():
+def test_the_repr_of_a_flow_says_what_it_holds_and_whether_it_adds_up():
     assert "2 layers × 3 heads, 4 queries × 4 keys" in repr(example())
     assert "✓" in repr(example())
     flow = example()
@@ -159,16 +178,6 @@ def test_a_flow_says_what_it_is_and_whether_it_adds_up():
     receipt = dataclasses.replace(flow.receipt, checks=(wrong,))
     bad = Flow(flow.streams, receipt)
     assert "✗ encoder layer 0: the weights of a query add up to" in repr(bad)
-
-
-def test_numbers_from_elsewhere_may_be_torch_in_half_precision():
-    import torch
-
-    weight = torch.rand(1, 2, 3, 3).softmax(-1).to(torch.bfloat16).requires_grad_()
-    flow = from_arrays(weight, ["a", "b", "c"])
-    assert flow.receipt.ok
-    assert flow["weight"].dtype == np.float32
-    assert flow.receipt.error is None
 
 
 @pytest.mark.parametrize(
@@ -180,13 +189,13 @@ def test_numbers_from_elsewhere_may_be_torch_in_half_precision():
         (np.ones((3, 3)), {"stream": "cross"}, "cross"),
     ],
 )
-def test_the_stream_of_arrays_is_found(weight, options, name):
+def test_the_stream_of_arrays_is_inferred(weight, options, name):
     weight = (weight / weight.sum(-1, keepdims=True))[None, None]
     assert list(from_arrays(weight, ["a", "b", "c"], **options).streams) == [name]
 
 
 def run(code):
-    """Run some Python in a process of its own, in which torch cannot be found."""
+    """Run Python in a process of its own, where torch and transformers cannot be imported."""
     block = """
 import sys
 class Missing:

@@ -1,32 +1,29 @@
-"""Numbers below zero: in files, shares and tables, in figures, and in a real browser."""
-
-import re
+"""Negative numbers in files, shares, tables and figures."""
 
 import numpy as np
 import pytest
 from flows import random_flow, signed_flow
-from playwright.sync_api import expect
 
 from normviz import load
-from normviz.derived.headline import headline
+from normviz.derived.summary import summarize_flow
 from normviz.view.figures.colors import PALETTES
-from normviz.view.figures.files import drawing_of
-from normviz.view.figures.geometry import ribbons
-from normviz.view.figures.marks import Box, Curve, Field, Text
-from normviz.view.figures.picture import picture
+from normviz.view.figures.files import draw_figure
+from normviz.view.figures.geometry import place_ribbons
+from normviz.view.figures.marks import Box, Curve, Heatmap, Text
+from normviz.view.figures.picture import make_picture
 from normviz.view.payload import pack, unpack
-from normviz.view.state import resolve
-from normviz.view.tiles import THUMB, _pooled, disagreement, tile
+from normviz.view.state import resolve_state
+from normviz.view.tiles import THUMB_CELLS, TileKey, _pool, make_tile, total_variation
 
 MEASURE = "effective-weight"
 
 
 def marks(kind, **choice):
-    sheet = drawing_of(signed_flow(), measure=MEASURE, **choice)
+    sheet = draw_figure(signed_flow(), measure=MEASURE, **choice)
     return [mark for mark in sheet.marks if isinstance(mark, kind)]
 
 
-def test_a_file_and_a_payload_keep_every_bit_of_them(tmp_path):
+def test_a_file_and_a_payload_keep_every_bit_of_negative_numbers(tmp_path):
     flow = signed_flow()
     assert flow[MEASURE].min() < -0.2
     again = load(flow.save(tmp_path / "signed.normviz"))
@@ -36,7 +33,7 @@ def test_a_file_and_a_payload_keep_every_bit_of_them(tmp_path):
         np.testing.assert_array_equal(found, flow[MEASURE][1].ravel())
 
 
-def test_shares_are_of_sizes_and_add_up_to_one():
+def test_shares_are_of_absolute_values_and_add_up_to_one():
     shares = signed_flow().encoder.shares(MEASURE)
     assert all((share >= 0).all() for share in shares.values())
     np.testing.assert_allclose(sum(shares.values()), 1, rtol=1e-5)
@@ -45,43 +42,45 @@ def test_shares_are_of_sizes_and_add_up_to_one():
     np.testing.assert_allclose(shares["other"], words, rtol=1e-5)
 
 
-def test_the_headline_still_speaks_of_weights():
-    assert "of the attention weight" in headline(signed_flow())
+def test_the_summary_is_still_about_weights():
+    assert "of the attention weight" in summarize_flow(signed_flow())
 
 
-def test_tables_hold_them_as_they_are():
+def test_tables_hold_negative_numbers_as_they_are():
     table = signed_flow().to_dataframe(MEASURE, layer=0)
     np.testing.assert_array_equal(table["value"], signed_flow()[MEASURE][0].ravel())
 
 
 def test_a_small_picture_keeps_of_each_run_what_is_furthest_from_zero():
     draw = np.random.default_rng(0)
-    values = draw.normal(0, 1, (1, 3 * THUMB, 2)).astype(np.float32)
-    found = _pooled(values, axis=1)
-    for cell in range(THUMB):
+    values = draw.normal(0, 1, (1, 3 * THUMB_CELLS, 2)).astype(np.float32)
+    found = _pool(values, axis=1)
+    for cell in range(THUMB_CELLS):
         run = values[:, 3 * cell : 3 * cell + 3]
         np.testing.assert_array_equal(np.abs(found[:, cell]), np.abs(run).max(axis=1))
         assert np.isin(found[:, cell], run).all()
-    np.testing.assert_array_equal(_pooled(np.abs(values), axis=1), np.abs(found))
+    np.testing.assert_array_equal(_pool(np.abs(values), axis=1), np.abs(found))
 
 
-def test_peaks_are_the_most_that_goes_on_at_any_token():
+def test_peaks_are_the_largest_row_sums_of_absolute_values():
     flow = signed_flow()
-    peaks = tile([flow], f"0/encoder/{MEASURE}/overview", "float32").about["peaks"]
+    peaks = make_tile([flow], TileKey.parse(f"0/encoder/{MEASURE}/overview"), "float32").about[
+        "peaks"
+    ]
     np.testing.assert_allclose(peaks, np.abs(flow[MEASURE]).sum(axis=-1).max(axis=-1), rtol=1e-5)
 
 
-def test_a_row_and_its_opposite_disagree_altogether():
+def test_a_row_and_its_negative_disagree_completely():
     values = signed_flow()[MEASURE][0]
-    np.testing.assert_allclose(disagreement(values, values), 0)
-    np.testing.assert_allclose(disagreement(values, -values), 1, rtol=1e-5)
+    np.testing.assert_allclose(total_variation(values, values), 0)
+    np.testing.assert_allclose(total_variation(values, -values), 1, rtol=1e-5)
 
 
 @pytest.mark.parametrize("scale", ["layer", "query", "absolute"])
-def test_ribbons_are_as_wide_as_sizes_and_none_is_wider_than_a_full_row(scale):
+def test_ribbons_are_as_wide_as_absolute_values_and_none_is_wider_than_a_full_row(scale):
     flow = signed_flow()
-    shown = picture(flow, resolve(flow, {"measure": MEASURE, "normalize": scale}))
-    found = ribbons(shown, 20, share=1.0)
+    shown = make_picture(flow, resolve_state(flow, {"measure": MEASURE, "normalize": scale}))
+    found = place_ribbons(shown, 20, share=1.0)
     above, below = (np.maximum(sign * shown.values, 0).sum(axis=0) for sign in (1, -1))
     sizes = np.stack([above, below])[found.plane, found.query, found.key]
     np.testing.assert_allclose(found.width, sizes * 20 * 0.84 / shown.units[found.query], rtol=1e-4)
@@ -92,7 +91,9 @@ def test_ribbons_are_as_wide_as_sizes_and_none_is_wider_than_a_full_row(scale):
 
 def test_what_is_hidden_with_special_tokens_is_a_share_of_sizes():
     flow = signed_flow()
-    shown = picture(flow, resolve(flow, {"measure": MEASURE, "layer": 0, "special": "hidden"}))
+    shown = make_picture(
+        flow, resolve_state(flow, {"measure": MEASURE, "layer": 0, "special": "hidden"})
+    )
     sizes = np.abs(flow[MEASURE][0][:, 1:5])
     assert shown.hidden == pytest.approx(1 - sizes[..., 1:5].sum() / sizes.sum(), rel=1e-5)
 
@@ -111,13 +112,13 @@ def test_a_figure_says_what_its_hues_are():
     assert "blue: above zero, orange: below; widths and sums go by size" in text
     assert "of the sizes drawn" in text
     assert "darkest cell: ±" in " ".join(line.text for line in marks(Text, view="matrix"))
-    plain = drawing_of(random_flow(), measure="weight").marks
+    plain = draw_figure(random_flow(), measure="weight").marks
     assert not any(isinstance(mark, Text) and "orange" in mark.text for mark in plain)
 
 
 @pytest.mark.parametrize("scale", ["layer", "query"])
 def test_a_matrix_is_bluer_above_zero_and_redder_below(scale):
-    (field,) = marks(Field, view="matrix", heads=[0], normalize=scale)
+    (field,) = marks(Heatmap, view="matrix", heads=[0], normalize=scale)
     values = signed_flow()[MEASURE][0, 0]
     blueness = field.cells[..., 2].astype(int) - field.cells[..., 0]
     strong = np.abs(values) > 0.2 * np.abs(values).max()
@@ -127,42 +128,3 @@ def test_a_matrix_is_bluer_above_zero_and_redder_below(scale):
     if scale == "layer":
         assert values[furthest] < 0
         assert field.cells[furthest].sum() == field.cells.sum(axis=-1).min()
-
-
-INKS = """canvas => {
-  const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-  let [blue, orange] = [0, 0];
-  for (let at = 0; at < data.length; at += 4) {
-    if (data[at + 3] < 40) continue;
-    if (data[at + 2] > data[at] + 25) blue++;
-    if (data[at] > data[at + 2] + 25) orange++;
-  }
-  return [blue, orange];
-}"""
-"""How many pixels of a canvas are rather blue, and how many rather orange."""
-
-
-@pytest.mark.parametrize("view", ["flow", "matrix", "grid"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_view_paints_both_sides_of_zero(show, view, theme):
-    tab = show(signed_flow(), measure=MEASURE, view=view, theme=theme)
-    legend = tab.locator(".nv-legend")
-    expect(legend).to_contain_text("blue: above zero, orange: below")
-    tab.wait_for_timeout(400)
-    blue, orange = tab.locator(".nv-base").first.evaluate(INKS)
-    assert min(blue, orange) > 300
-    tab.keyboard.press("1")  # to weights, which are never negative
-    expect(legend).not_to_contain_text("orange")
-
-
-def test_a_pinned_token_says_which_of_its_parts_are_negative(show):
-    tab = show(signed_flow(), measure=MEASURE, heads=[0], token=2)
-    sentence = tab.locator(".nv-sentence")
-    expect(sentence).to_contain_text("of all it takes, signs aside")
-    expect(sentence).to_contain_text(re.compile(r"% from ‘.+?’ \(negative\)"))
-    expect(tab.locator(".nv-readout table")).to_contain_text("−0.")
-
-
-def test_all_layers_are_traced_by_size(show):
-    tab = show(signed_flow(), measure=MEASURE, view="stack", token=2)
-    expect(tab.locator(".nv-legend")).to_contain_text("by size, signs aside")

@@ -1,4 +1,4 @@
-"""Counterparts: tokens of two texts that stand for each other."""
+"""Counterparts: the tokens of two texts, matched by the characters they share."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ from flows import random_flow, wordy_flow
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normviz.core.token_matching import both_ways, counterparts
+from normviz.core.token_matching import counterparts, match_tokens
 from normviz.core.tokens import Tokens
 
 
@@ -21,25 +21,27 @@ def test_the_same_text_is_its_own_counterpart():
 
 
 def test_pieces_of_one_tokenizer_find_the_word_of_another():
-    found = both_ways(plain("un", "##believ", "##able", "cats"), plain("unbelievable", "▁cat", "s"))
+    found = match_tokens(
+        plain("un", "##believ", "##able", "cats"), plain("unbelievable", "▁cat", "s")
+    )
     assert found["there"] == [0, 0, 0, 1]
     assert found["back"] == [1, 3, 3]
 
 
 def test_a_token_that_is_not_in_the_other_text_has_none():
-    found = both_ways(plain("the", "old", "cat"), plain("the", "cat"))
+    found = match_tokens(plain("the", "old", "cat"), plain("the", "cat"))
     assert found["there"] == [0, None, 1]
     assert found["back"] == [0, 2]
 
 
 def test_case_and_marks_of_tokenizers_do_not_matter():
-    assert both_ways(plain("The", "Cat"), plain("the", "Ġcat"))["there"] == [0, 1]
+    assert match_tokens(plain("The", "Cat"), plain("the", "Ġcat"))["there"] == [0, 1]
 
 
 def test_special_tokens_match_by_their_kind():
     bert = replace(wordy_flow().tokens)
     roberta = replace(bert, pieces=("<s>", *bert.pieces[1:-1], "</s>"))
-    assert both_ways(bert, roberta)["there"] == list(range(7))
+    assert match_tokens(bert, roberta)["there"] == list(range(7))
 
 
 def test_only_streams_that_both_have_are_matched():
@@ -52,17 +54,17 @@ words = st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=8)
 
 
 @given(one=words, other=words)
-def test_counterparts_are_places_in_the_other_text_or_none(one, other):
-    found = both_ways(plain(*one), plain(*other))
+def test_counterparts_are_indices_in_the_other_text_or_none(one, other):
+    found = match_tokens(plain(*one), plain(*other))
     assert len(found["there"]) == len(one)
     assert len(found["back"]) == len(other)
-    assert all(place is None or 0 <= place < len(other) for place in found["there"])
+    assert all(match is None or 0 <= match < len(other) for match in found["there"])
 
 
 @given(pieces=words)
 def test_cutting_a_text_elsewhere_loses_nothing(pieces):
     letters = list("".join(pieces))
-    found = both_ways(plain(*pieces), plain(*letters))
+    found = match_tokens(plain(*pieces), plain(*letters))
     assert None not in found["back"]
     owner = [index for index, piece in enumerate(pieces) for _ in piece]
     assert found["back"] == owner

@@ -1,122 +1,9 @@
-"""Tokens read as a person would write them, for every way tokenizers mark them."""
+"""Tokens: columns that fit together, words, categories."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast
 
-from normviz.core.tokens import Tokens, category, is_punctuation
+from normviz.core.tokens import Tokens, categorize, is_punctuation
 from normviz.errors import BadArrays
-from normviz.model.detokenize import read, unread
-
-CORPUS = ["the cat sat on the mat, and the dog didn't.", "animals playing outside"] * 4
-
-
-def trained(kind):
-    """A small real tokenizer of a kind, trained here."""
-    special = ["<s>", "</s>", "<unk>"]
-    if kind == "wordpiece":
-        backend = Tokenizer(models.WordPiece(unk_token="<unk>"))
-        backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        backend.decoder = decoders.WordPiece()
-        trainer = trainers.WordPieceTrainer(vocab_size=120, special_tokens=special)
-    elif kind == "bytelevel":
-        backend = Tokenizer(models.BPE())
-        backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        backend.decoder = decoders.ByteLevel()
-        alphabet = pre_tokenizers.ByteLevel.alphabet()
-        trainer = trainers.BpeTrainer(
-            vocab_size=300, special_tokens=special, initial_alphabet=alphabet
-        )
-    else:
-        backend = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>"))
-        backend.pre_tokenizer = pre_tokenizers.Metaspace()
-        fallback = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
-        backend.decoder = decoders.Sequence(fallback)
-        names = special + [f"<0x{byte:02X}>" for byte in range(256)]
-        trainer = trainers.BpeTrainer(vocab_size=380, special_tokens=names)
-    backend.train_from_iterator(CORPUS, trainer)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=backend, cls_token="<s>", sep_token="</s>", unk_token="<unk>"
-    )
-
-
-KINDS = ["wordpiece", "bytelevel", "sentencepiece"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_pieces_carry_no_marks_and_words_come_back(kind):
-    tokenizer = trained(kind)
-    tokens = read(tokenizer, tokenizer("the cat, playing outside").input_ids)
-    assert not any(mark in piece for piece in tokens for mark in ("##", "Ġ", "▁", " "))
-    assert tokens.word_texts == ("the", "cat", ",", "playing", "outside")
-    assert tokens.categories[tokens.pieces.index(",")] == "punctuation"
-
-
-@pytest.mark.parametrize("kind", ["bytelevel", "sentencepiece"])
-@pytest.mark.parametrize("rare", ["🙂", "好", "ß", "ก"])
-def test_a_character_split_over_tokens_is_shown_whole_and_numbered(kind, rare):
-    tokenizer = trained(kind)
-    ids = tokenizer(f"the cat {rare} sat").input_ids
-    tokens = read(tokenizer, ids)
-    parts = [piece for piece in tokens if rare in piece]
-    length = len(rare.encode())
-    numbered = [f"{rare} {n}/{len(parts)}" for n in range(1, len(parts) + 1)]
-    assert parts == numbered
-    assert len(parts) in (length, length + 1)  # the space may be a token of its own
-    assert rare in tokens.word_texts
-    assert len({tokens.words[tokens.pieces.index(part)] for part in parts}) == 1
-
-
-def test_bytes_that_are_no_text_are_said():
-    tokenizer = trained("bytelevel")
-    backend = tokenizer.backend_tokenizer
-    broken = backend.token_to_id("ÿ")  # the byte 0xFF never occurs in a text
-    assert read(tokenizer, [broken, backend.token_to_id("c")]).pieces == ("<FF>", "c")
-
-
-def test_a_contraction_stays_one_word_where_the_tokenizer_keeps_it():
-    tokenizer = trained("bytelevel")
-    tokens = read(tokenizer, tokenizer("the dog didn't.").input_ids)
-    assert tokens.word_texts[-2:] == ("didn't", ".")
-
-
-def test_special_tokens_are_marked_and_categorised(demo):
-    _, tokenizer = demo
-    tokens = read(tokenizer, tokenizer("A cat, [MASK].", "Yes!").input_ids)
-    assert tokens.pieces == ("[CLS]", "a", "cat", ",", "[MASK]", ".", "[SEP]", "yes", "!", "[SEP]")
-    assert [p for p, s in zip(tokens, tokens.special, strict=True) if s] == [
-        "[CLS]", "[MASK]", "[SEP]", "[SEP]",
-    ]  # fmt: skip
-    assert tokens.categories == (
-        "[CLS]", "other", "other", "punctuation", "special", "punctuation", "[SEP]", "other",
-        "punctuation", "[SEP]",
-    )  # fmt: skip
-
-
-def test_a_trained_byte_level_tokenizer_reads_many_scripts(smollm2):
-    _, tokenizer = smollm2
-    text = "Hello, Weltanschauung! 你好 🙂 नमस्ते"
-    tokens = read(tokenizer, tokenizer(text).input_ids)
-    assert "".join(tokens.word_texts) == text.replace(" ", "")
-    assert "Weltanschauung" in tokens.word_texts
-
-
-@given(st.lists(st.integers(0, 299), max_size=30))
-def test_any_ids_can_be_read(ids):
-    tokens = read(BYTES, ids)
-    assert tokens.ids == tuple(ids)
-    assert list(tokens.words) == sorted(tokens.words)
-
-
-BYTES = trained("bytelevel")
-
-
-def test_ids_without_a_tokenizer_are_shown_as_numbers():
-    assert unread([7, 8]).pieces == ("#7", "#8")
-    assert unread([7, 8]).ids == (7, 8)
-    assert len(unread([])) == 0
 
 
 def test_taking_some_tokens_keeps_their_words():
@@ -124,14 +11,18 @@ def test_taking_some_tokens_keeps_their_words():
         ("a", "b", "c", "d"), (1, 2, 3, 4), (False,) * 4, (0, 1, 1, 2), ("other",) * 4,
         ("a", "bc", "d"),
     )  # fmt: skip
-    some = tokens.take([1, 2, 3])
-    assert (some.pieces, some.words, some.word_texts) == (("b", "c", "d"), (0, 0, 1), ("bc", "d"))
-    assert tokens.merged().pieces == ("a", "bc", "d")
-    assert tokens.merged().ids == (1, -1, 4)
+    taken = tokens.take([1, 2, 3])
+    assert (taken.pieces, taken.words, taken.word_texts) == (
+        ("b", "c", "d"),
+        (0, 0, 1),
+        ("bc", "d"),
+    )
+    assert tokens.merge_words().pieces == ("a", "bc", "d")
+    assert tokens.merge_words().ids == (1, -1, 4)
     assert tokens[1:3] == ("b", "c")
 
 
-def test_columns_that_do_not_belong_together_are_refused():
+def test_columns_that_do_not_fit_together_are_refused():
     with pytest.raises(BadArrays, match="'ids': 1"):
         Tokens(("a", "b"), (1,), (False, False), (0, 1), ("other", "other"), ("a", "b"))
     with pytest.raises(BadArrays, match=r"words \[0, 2\]"):
@@ -141,4 +32,4 @@ def test_columns_that_do_not_belong_together_are_refused():
 def test_punctuation_is_punctuation_in_any_script():
     assert all(is_punctuation(p) for p in [".", ",", "…", "。", "«", "'", "—", "!?"])
     assert not any(is_punctuation(p) for p in ["a", "", "a.", "1", " ", "🙂"])
-    assert category(".", special=True) == "special"
+    assert categorize(".", special=True) == "special"

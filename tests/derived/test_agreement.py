@@ -1,4 +1,4 @@
-"""How far two measures agree: the same as by slow loops, and the laws that follow."""
+"""How far two measures agree: the same as slow loops, and the laws that follow."""
 
 import math
 
@@ -20,17 +20,17 @@ maps = arrays(np.float32, (1, 2, 5, 5), elements=numbers)
 signed = arrays(np.float32, (1, 2, 5, 5), elements=numbers | st.sampled_from([-0.5, -2.0]))
 
 
-def two(one, other, **options):
-    """A flow of one layer that holds two maps as two of its measures."""
+def flow_of_two(one, other, **options):
+    """Return a flow of one layer that holds two maps as two of its measures."""
     return flow_of({"weight": one, "weighted-norm": other}, TOKENS, **options)
 
 
 def compare(one, other, **options):
-    return normviz.agreement(two(one, other), "weight", "weighted-norm", **options)
+    return normviz.agreement(flow_of_two(one, other), "weight", "weighted-norm", **options)
 
 
 def slow_distance(one, other):
-    """The square root of the Jensen-Shannon divergence of two rows, term by term, to base 2."""
+    """Return the square root of the Jensen-Shannon divergence of two rows, term by term."""
     if not any(one) or not any(other):
         return math.nan
     first = [abs(value) / sum(map(abs, one)) for value in one]
@@ -43,7 +43,7 @@ def slow_distance(one, other):
 
 
 def slow_overlap(one, other, top):
-    """How many of the top keys are shared; of equals the earlier comes first."""
+    """Return the share of top keys in common; of equal keys the earlier comes first."""
     size = min(top, len(one) - 1)
     first, second = (
         set(sorted(range(len(row)), key=lambda key, row=row: -row[key])[:size])
@@ -53,7 +53,7 @@ def slow_overlap(one, other, top):
 
 
 def slow(one, other, top):
-    """The three numbers of one head, query by query."""
+    """Return the three numbers of one head, query by query."""
     found = {"rank": [], "overlap": [], "distance": []}
     for row, opposite in zip(one.tolist(), other.tolist(), strict=True):
         seen = [(a, b) for a, b in zip(row, opposite, strict=True) if a or b]
@@ -72,8 +72,8 @@ def slow(one, other, top):
 def test_the_three_numbers_are_those_of_slow_loops(one, other, top):
     found = compare(one, other, top=top)
     for head in range(2):
-        wanted = slow(one[0, head], other[0, head], top)
-        for name, value in wanted.items():
+        expected = slow(one[0, head], other[0, head], top)
+        for name, value in expected.items():
             assert getattr(found, name)[0, head] == pytest.approx(value, abs=1e-7, nan_ok=True)
 
 
@@ -122,7 +122,7 @@ def test_queries_without_an_order_have_no_rank_but_a_distance():
     assert "nan" in str(compare(peaked * 0, peaked))
 
 
-def test_what_a_mask_forbids_does_not_feign_agreement():
+def test_masked_pairs_do_not_count_as_agreement():
     causal = np.tri(5, dtype=np.float32)
     draw = np.random.default_rng(0)
     one, other = (draw.uniform(1, 2, (1, 1, 5, 5)).astype(np.float32) * causal for _ in range(2))
@@ -151,8 +151,8 @@ def test_a_measure_without_heads_is_compared_with_each_head():
     found = normviz.agreement(flow, "attention", "weight", stream="encoder")
     assert found.heads == (1, 3)
     assert found.layers == (0, 2)
-    wanted = slow(stream["attention"][1], stream["weight"][1, 1], 3)
-    for name, value in wanted.items():
+    expected = slow(stream["attention"][1], stream["weight"][1, 1], 3)
+    for name, value in expected.items():
         assert getattr(found, name)[1, 1] == pytest.approx(value, abs=1e-6)
     assert found.at(2, 3).rank == found.rank[1, 1]
 
@@ -165,7 +165,7 @@ def test_two_measures_without_heads_have_one_column():
     assert "all heads together" in str(found)
 
 
-def test_second_names_are_understood():
+def test_aliases_are_understood():
     flow = ladder_flow(prenorm=True)
     found = normviz.agreement(flow, "attention-block", "attention-residual")
     assert found.first == found.second == "attention-residual"
@@ -209,11 +209,13 @@ def test_the_tokens_where_they_differ_are_named():
     assert ranked[0].rank == min(difference.rank for difference in differences)
 
 
-def test_equals_are_told_apart_by_their_distance():
+def test_ties_are_broken_by_distance():
     one = np.float32([[[[1, 2, 3, 4, 5], [1, 2, 3, 4, 50], *[[1, 2, 3, 4, 5]] * 3]]])
     other = np.float32([[[[1, 2, 3, 4, 5]] * 5]])
     assert compare(one, other, top=2).overlap[0, 0] == 1
-    found = normviz.agreement(two(one, other), "weight", "weighted-norm").where(0, 0, by="overlap")
+    found = normviz.agreement(flow_of_two(one, other), "weight", "weighted-norm").where(
+        0, 0, by="overlap"
+    )
     assert found[0].query == 1
 
 
@@ -225,7 +227,7 @@ def test_the_table_has_a_row_for_each_head():
     assert table["head"].tolist() == [0, 1, 2, 3] * 3
 
 
-def test_in_words_it_names_the_measures_and_the_worst_heads():
+def test_the_text_names_the_measures_and_the_worst_heads():
     found = normviz.agreement(random_flow(), "weight", "weighted-norm")
     worst = found.most_different(1)[0]
     lines = str(found).splitlines()
@@ -237,7 +239,7 @@ def test_in_words_it_names_the_measures_and_the_worst_heads():
 
 def test_streams_are_chosen_by_name():
     flow = two_streams()
-    with pytest.raises(UnknownName, match="A stream must be named"):
+    with pytest.raises(UnknownName, match="Expected the name of a stream"):
         normviz.agreement(flow, "weight", "weight")
     assert normviz.agreement(flow, "weight", "weight", stream="cross").layers == (1,)
 
@@ -251,7 +253,11 @@ def test_streams_are_chosen_by_name():
             UnknownName,
             "no measure 'layer-output' here",
         ),
-        (lambda f: normviz.agreement(f, "weight", "weight", top=0), BadInput, "At least one key"),
+        (
+            lambda f: normviz.agreement(f, "weight", "weight", top=0),
+            BadInput,
+            "Expected at least one key",
+        ),
         (lambda f: itself(f).at(9, 0), UnknownName, "no layer 9 here"),
         (lambda f: itself(f).where(0, 9), UnknownName, "no head 9 here"),
         (lambda f: itself(f).where(0), UnknownName, "no head None here"),
@@ -263,7 +269,7 @@ def test_streams_are_chosen_by_name():
         (lambda f: itself(f).most_different(by="x"), UnknownName, "no comparison 'x'"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_in_a_sentence(ask, kind, words):
+def test_what_cannot_be_compared_is_refused_with_a_sentence(ask, kind, words):
     with pytest.raises(kind, match=words):
         ask(random_flow())
 

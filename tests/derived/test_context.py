@@ -1,4 +1,4 @@
-"""What tokens are made of: own share, largest share, and from how far away."""
+"""Where the content of tokens comes from: own share, largest share, and distance."""
 
 import numpy as np
 import pytest
@@ -17,14 +17,14 @@ numbers = st.sampled_from([0.0, 0.5, 1.0, 3.0, -2.0])
 maps = arrays(np.float64, (2, 3, SIZE, SIZE), elements=numbers)
 
 
-def mixed(values, **options):
-    """The context of two layers of three heads."""
+def context_of(values, **options):
+    """Return the context of two layers of three heads."""
     return normviz.context(flow_of({"weight": values}, TOKENS, **options), "weight")
 
 
 @given(maps)
 def test_shares_are_those_of_slow_loops(values):
-    found = mixed(values)
+    found = context_of(values)
     for layer in range(2):
         own, largest, first, far = [], [], [], np.zeros(2 * SIZE - 1)
         for query in range(SIZE):
@@ -37,9 +37,9 @@ def test_shares_are_those_of_slow_loops(values):
             first.append(row[query] == max(row))
             for key, share in enumerate(shares):
                 far[key - query + SIZE - 1] += share
-        told = (found.own_mean, found.largest_mean, found.own_first)
-        for column, wanted in zip(told, (own, largest, first), strict=True):
-            mean = np.mean(wanted) if wanted else np.nan
+        columns = (found.own_mean, found.largest_mean, found.own_first)
+        for column, expected in zip(columns, (own, largest, first), strict=True):
+            mean = np.mean(expected) if expected else np.nan
             assert column[layer] == pytest.approx(mean, nan_ok=True)
         if own:
             quartiles = np.quantile(own, (0.25, 0.5, 0.75))
@@ -60,8 +60,8 @@ def test_shares_from_all_distances_add_up_to_one():
     assert found.chance.sum() == pytest.approx(1)
 
 
-def test_tokens_that_keep_to_themselves_are_all_own():
-    found = mixed(np.broadcast_to(np.eye(SIZE), (2, 3, SIZE, SIZE)))
+def test_tokens_that_read_only_themselves_have_an_own_share_of_one():
+    found = context_of(np.broadcast_to(np.eye(SIZE), (2, 3, SIZE, SIZE)))
     np.testing.assert_allclose(found.own_mean, 1)
     np.testing.assert_allclose(found.own_first, 1)
     np.testing.assert_allclose(found.largest_mean, 1)
@@ -69,7 +69,7 @@ def test_tokens_that_keep_to_themselves_are_all_own():
 
 
 def test_the_token_before_is_at_offset_minus_one():
-    found = mixed(np.broadcast_to(np.eye(SIZE, k=-1), (2, 3, SIZE, SIZE)))
+    found = context_of(np.broadcast_to(np.eye(SIZE, k=-1), (2, 3, SIZE, SIZE)))
     assert found.by_offset[0, found.offsets == -1].item() == 1
     assert found.by_distance[0].tolist() == [0, 1, 0, 0]
     np.testing.assert_allclose(found.own_first, 0)
@@ -77,7 +77,7 @@ def test_the_token_before_is_at_offset_minus_one():
 
 def test_even_rows_are_chance():
     for stream, values in (("encoder", np.ones((SIZE, SIZE))), ("decoder", np.tri(SIZE))):
-        found = mixed(np.broadcast_to(values, (2, 3, SIZE, SIZE)), stream=stream)
+        found = context_of(np.broadcast_to(values, (2, 3, SIZE, SIZE)), stream=stream)
         np.testing.assert_allclose(found.by_offset[0], found.chance)
         np.testing.assert_allclose(found.by_distance[0], found.chance_by_distance)
 
@@ -107,7 +107,7 @@ def test_the_tables_have_a_row_for_each_layer_and_for_each_offset():
         found.to_dataframe("token")
 
 
-def test_in_words_there_is_a_line_for_each_layer():
+def test_the_text_has_a_line_for_each_layer():
     found = normviz.context(random_flow(), "weight")
     lines = str(found).splitlines()
     assert lines[0] == "weight (encoder, 6 tokens), as shares"
@@ -122,7 +122,7 @@ def test_a_single_token_is_its_own_context():
     assert "100%" in str(found)
 
 
-def test_what_has_no_own_token_is_refused_in_a_sentence():
+def test_what_has_no_own_share_is_refused_with_a_sentence():
     with pytest.raises(BadInput, match="tokens of different texts"):
         normviz.context(two_streams(), "weight", stream="cross")
     with pytest.raises(BadInput, match="'value-norm' has no queries"):

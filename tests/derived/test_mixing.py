@@ -1,19 +1,15 @@
-"""Mixing ratios, what a component changes, and the ranks behind it."""
+"""Mixing ratios, contextualization change, and ranks."""
 
 import math
 from dataclasses import replace
 
-import architectures
 import numpy as np
 import pytest
 import reference
-from flows import random_flow, two_streams
+from flows import ladder_flow, random_flow, two_streams
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import normviz
-from normviz import analyze
-from normviz.core.catalog import LADDER
 from normviz.core.stream import Layers
 from normviz.derived.ranks import ranks, spearman
 from normviz.errors import BadInput, UnknownName
@@ -58,29 +54,6 @@ def test_by_weight_a_token_mixes_what_is_not_on_the_diagonal():
     assert flow.mixing("weight").dtype == np.float32
 
 
-def test_the_mixing_of_a_rung_is_the_reading_under_either_name():
-    architecture = architectures.ALL["llama"]
-    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
-    for rung in LADDER:
-        ratio = flow.mixing(rung)
-        assert ratio.shape == (2, 9)
-        assert ((ratio >= 0) & (ratio <= 1)).all()
-    np.testing.assert_array_equal(flow.mixing("layer-output"), flow.mixing("feed-forward-residual"))
-
-
-def test_a_mixing_ratio_that_is_not_held_is_named(demo):
-    flow = analyze(*demo, "A cat.")
-    with pytest.raises(UnknownName, match=r"'attention' is not held.*weight, weight-residual"):
-        flow.mixing("attention")
-    with pytest.raises(UnknownName, match="measures="):
-        flow.mixing("nothing")
-    with pytest.raises(BadInput, match="tokens of different texts"):
-        two_streams().mixing("weight", stream="cross")
-    with pytest.raises(UnknownName, match="2 streams"):
-        two_streams().mixing("weight")
-    assert two_streams().mixing("weight", stream="encoder").shape == (2, 3)
-
-
 @given(seed=st.integers(0, 999))
 @settings(max_examples=20, deadline=None)
 def test_a_change_is_one_less_the_rank_correlation_of_each_layer(seed):
@@ -89,8 +62,8 @@ def test_a_change_is_one_less_the_rank_correlation_of_each_layer(seed):
     flow = with_map(with_map(random_flow(), "attention", before), "layer-output", after)
     found = flow.contextualization_change("attention", "layer-output")
     for layer in range(3):
-        wanted = 1 - reference.spearman(before[layer].ravel(), after[layer].ravel())
-        assert found[layer] == pytest.approx(wanted, abs=1e-5)
+        expected = 1 - reference.spearman(before[layer].ravel(), after[layer].ravel())
+        assert found[layer] == pytest.approx(expected, abs=1e-5)
 
 
 def test_no_change_is_zero_and_the_opposite_is_two():
@@ -110,9 +83,9 @@ def test_pairs_that_a_mask_forbids_do_not_count():
     before, after = (np.tril(draw.random((3, 6, 6)) + 0.1) for _ in range(2))
     flow = with_map(with_map(random_flow(), "attention", before), "layer-output", after)
     seen = np.tril_indices(6)
-    wanted = [1 - spearman(b[seen], a[seen]) for b, a in zip(before, after, strict=True)]
+    expected = [1 - spearman(b[seen], a[seen]) for b, a in zip(before, after, strict=True)]
     found = flow.contextualization_change("attention", "layer-output")
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_one_token_has_nothing_to_rank():
@@ -120,7 +93,7 @@ def test_one_token_has_nothing_to_rank():
     assert np.isnan(flow.contextualization_change("attention", "attention")).all()
 
 
-def test_a_change_between_maps_of_heads_or_of_nothing_is_refused():
+def test_a_change_between_maps_of_heads_or_of_unknown_measures_is_refused():
     flow = with_map(random_flow(), "attention", np.ones((3, 6, 6)))
     with pytest.raises(BadInput, match=r"'weight' has one map for each head"):
         flow.contextualization_change("weight", "attention")
@@ -130,14 +103,19 @@ def test_a_change_between_maps_of_heads_or_of_nothing_is_refused():
         flow.contextualization_change("nothing", "attention")
 
 
-def test_a_trained_model_is_changed_by_its_components(demo):
-    flow = analyze(*demo, "The quick brown fox slept until noon.", measures=LADDER)
-    change = flow.contextualization_change("attention", "attention-residual")
-    assert change.shape == (6,)
-    assert ((change > 0) & (change < 1)).all()
+def test_the_mixing_of_a_rung_is_its_statistic_under_either_id():
+    flow = ladder_flow(prenorm=True)
+    np.testing.assert_array_equal(
+        flow.mixing("layer-output"), flow.encoder.statistic("mixing", "feed-forward-residual")
+    )
 
 
-def test_mixing_survives_a_file(demo, tmp_path):
-    flow = analyze(*demo, "A cat.", measures=["attention", "layer-output"])
-    again = normviz.load(flow.save(tmp_path / "x.normviz"))
-    np.testing.assert_array_equal(again.mixing("layer-output"), flow.mixing("layer-output"))
+def test_a_mixing_ratio_that_is_not_held_is_refused():
+    with pytest.raises(UnknownName, match=r"'attention' is not held.*weight, weight-residual"):
+        random_flow().mixing("attention")
+    with pytest.raises(UnknownName, match="measures="):
+        random_flow().mixing("nothing")
+    with pytest.raises(BadInput, match="tokens of different texts"):
+        two_streams().mixing("weight", stream="cross")
+    with pytest.raises(UnknownName, match="2 streams"):
+        two_streams().mixing("weight")

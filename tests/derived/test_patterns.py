@@ -1,4 +1,4 @@
-"""Patterns of heads: what is one in its purest form, what chance gives, where they persist."""
+"""Patterns of heads: pure patterns, chance, and the layers in which they persist."""
 
 import math
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import normviz
-from normviz.core.tokens import Tokens, category
+from normviz.core.tokens import Tokens, categorize
 from normviz.derived.patterns import PATTERNS, longest_run, segments
 from normviz.errors import UnknownName
 
@@ -19,23 +19,23 @@ SIZE = len(PIECES)
 
 
 def tokens_of(pieces):
-    """Tokens whose brackets are special, with [CLS] and [SEP] for what they are."""
+    """Return tokens in which those with brackets are special, with their categories."""
     plain = Tokens.plain(pieces, special=[piece.startswith("[") for piece in pieces])
-    kinds = tuple(
-        category(p, special=s, cls=p == "[CLS]", sep=p == "[SEP]")
+    categories = tuple(
+        categorize(p, special=s, cls=p == "[CLS]", sep=p == "[SEP]")
         for p, s in zip(pieces, plain.special, strict=True)
     )
-    return Tokens(plain.pieces, plain.ids, plain.special, plain.words, kinds, plain.word_texts)
+    return Tokens(plain.pieces, plain.ids, plain.special, plain.words, categories, plain.word_texts)
 
 
 def flow_with(*maps, pieces=PIECES, stream="encoder"):
-    """A flow of one head whose layers are these maps."""
+    """Return a flow of one head whose layers are these maps."""
     return flow_of({"weight": np.array(maps)[:, None]}, tokens_of(pieces), stream=stream)
 
 
-def scored(one, **options):
-    """The scores of a single map, by pattern."""
-    found = normviz.patterns(flow_with(one, **options))
+def scores_of(values, **options):
+    """Return the scores of a single map, by pattern."""
+    found = normviz.patterns(flow_with(values, **options))
     return {name: float(scores[0, 0]) for name, scores in found.scores.items()}
 
 
@@ -58,7 +58,7 @@ PURE = {
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_a_pattern_in_its_purest_form_scores_one(name):
-    assert scored(PURE[name])[name] == pytest.approx(1)
+    assert scores_of(PURE[name])[name] == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -73,12 +73,12 @@ def test_a_pattern_in_its_purest_form_scores_one(name):
     ],
 )
 def test_nothing_of_a_pure_pattern_lies_in_patterns_that_share_no_cell_with_it(name, others):
-    found = scored(PURE[name])
+    found = scores_of(PURE[name])
     assert [found[other] for other in others] == [0] * len(others)
 
 
 def slow_score(shares, cells):
-    """The mean share in the cells, over queries that have such a cell and take anything."""
+    """Return the mean share in the cells, over nonempty rows that have such a cell."""
     rows = [
         sum(share for share, inside in zip(row, mine, strict=True) if inside)
         for row, mine in zip(shares, cells, strict=True)
@@ -103,7 +103,7 @@ def test_scores_are_those_of_slow_loops(values):
         "punctuation": lambda _, k: PIECES[k] == ",",
         "block": lambda q, k: part[q] == part[k],
     }
-    found = scored(values)
+    found = scores_of(values)
     for name, rule in rules.items():
         cells = [[rule(q, k) for k in range(SIZE)] for q in range(SIZE)]
         assert found[name] == pytest.approx(slow_score(shares, cells), nan_ok=True)
@@ -153,12 +153,12 @@ def test_segments_end_with_sep_and_two_seps_end_one():
     assert segments(tokens_of(doubled)) == (0, 0, 0, 0, 1, 1)
 
 
-def test_one_segment_is_no_block_and_missing_tokens_make_no_column():
-    found = scored(np.eye(3), pieces=["a", "b", "c"])
+def test_one_segment_is_not_a_block_and_missing_tokens_make_no_column():
+    found = scores_of(np.eye(3), pieces=["a", "b", "c"])
     for name in ("block", "special", "punctuation"):
         assert math.isnan(found[name])
-    said = str(normviz.patterns(flow_with(np.eye(3), pieces=["a", "b", "c"])))
-    assert "there is none in this text" in said
+    text = str(normviz.patterns(flow_with(np.eye(3), pieces=["a", "b", "c"])))
+    assert "there is none in this text" in text
 
 
 def test_patterns_persist_in_layers_that_follow_each_other():
@@ -178,31 +178,31 @@ def test_a_layer_that_is_not_held_breaks_a_run():
     assert longest_run(()) == ()
 
 
-def test_what_holds_nothing_is_left_out():
+def test_empty_rows_are_left_out():
     half = PURE["diagonal"].copy()
     half[4:] = 0
-    assert scored(half)["diagonal"] == pytest.approx(1)
+    assert scores_of(half)["diagonal"] == pytest.approx(1)
     nothing = normviz.patterns(flow_with(np.zeros((SIZE, SIZE))))
     assert all(math.isnan(nothing.scores[name][0, 0]) for name in PATTERNS)
     assert nothing.best(0, 0) is None
 
 
-def test_measures_with_and_without_heads_or_queries_are_all_scored():
+def test_measures_with_and_without_heads_or_queries_are_all_scores_of():
     flow = ladder_flow()
     assert normviz.patterns(flow, "layer-output").heads == (None,)
     assert normviz.patterns(flow, "layer-output").scores["diagonal"].shape == (2, 1)
     assert normviz.patterns(flow, "weighted-norm").scores["diagonal"].shape == (2, 2)
     norms = flow["value-norm"].astype(float)
-    wanted = (norms / norms.sum(axis=-1, keepdims=True)).max(axis=-1)
-    np.testing.assert_allclose(normviz.patterns(flow, "value-norm").scores["vertical"], wanted)
+    expected = (norms / norms.sum(axis=-1, keepdims=True)).max(axis=-1)
+    np.testing.assert_allclose(normviz.patterns(flow, "value-norm").scores["vertical"], expected)
 
 
 def test_across_two_texts_there_are_columns_only():
     found = normviz.patterns(two_streams(), stream="cross")
     for name in ("diagonal", "previous", "next", "block"):
         assert np.isnan(found.scores[name]).all()
-    wanted = two_streams().cross["weight"][0, 0].mean(axis=0).max()
-    assert found.scores["vertical"][0, 0] == pytest.approx(wanted)
+    expected = two_streams().cross["weight"][0, 0].mean(axis=0).max()
+    assert found.scores["vertical"][0, 0] == pytest.approx(expected)
 
 
 def test_the_table_has_a_row_for_each_head_and_pattern():
@@ -215,7 +215,7 @@ def test_the_table_has_a_row_for_each_head_and_pattern():
     assert "head" not in normviz.patterns(ladder_flow(), "layer-output").to_dataframe()
 
 
-def test_in_words_it_names_the_head_with_most():
+def test_the_text_names_the_head_with_the_highest_score():
     found = normviz.patterns(flow_with(PURE["vertical"], PURE["previous"]))
     line = next(line for line in str(found).splitlines() if line.startswith("previous"))
     assert line.split() == ["previous", "1.00", "0.12", "layer", "1,", "head", "0", "1"]
@@ -231,6 +231,6 @@ def test_in_words_it_names_the_head_with_most():
         (lambda f: normviz.patterns(f).best(0, 7), "no head 7 here"),
     ],
 )
-def test_what_there_is_not_is_refused_in_a_sentence(ask, words):
+def test_unknown_names_are_refused_with_a_sentence(ask, words):
     with pytest.raises(UnknownName, match=words):
         ask(random_flow())

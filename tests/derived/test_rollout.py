@@ -1,10 +1,9 @@
-"""A rollout is the product of the layers, and says how it was made."""
+"""A rollout is the product of the layers, and its note says how it was computed."""
 
 import subprocess
 import sys
 from dataclasses import replace
 
-import architectures
 import numpy as np
 import pytest
 import reference
@@ -13,31 +12,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import normviz
-from normviz import Tokens, analyze, from_arrays, rollout
-from normviz.core.catalog import MEASURES
+from normviz import Tokens, from_arrays, rollout
+from normviz.core.catalog import MEASURES, ids_of
 from normviz.core.flow import Flow
 from normviz.core.stream import Layers
-from normviz.derived.rollout import ROLLOUTS
 from normviz.errors import BadInput, UnknownName
 
 TOKENS = len(SENTENCE)
 
 
-def flow_with(measure, layers=3, tokens=TOKENS, seed=0, same=None):
-    """A random flow that also holds a measure of whole layers."""
+def flow_with(measure, layers=3, tokens=TOKENS, seed=0, aliases=None):
+    """Return a random flow that also holds a measure without heads."""
     draw = np.random.default_rng(seed)
     flow = random_flow([f"t{n}" for n in range(tokens)], layers=layers)
     maps = draw.gamma(1, 1, (layers, tokens, tokens)).astype(np.float32)
     stream = flow.stream()
     stored = {**stream.stored, measure: Layers(maps)}
-    return replace(flow, streams={"encoder": replace(stream, stored=stored, aliases=same or {})})
+    return replace(flow, streams={"encoder": replace(stream, stored=stored, aliases=aliases or {})})
 
 
-def normalized(maps):
+def normalize_rows(maps):
     return maps / maps.sum(axis=-1, keepdims=True)
 
 
-def halved(maps):
+def add_half_identity(maps):
     return 0.5 * maps + 0.5 * np.eye(maps.shape[-1])
 
 
@@ -45,9 +43,9 @@ def halved(maps):
 @settings(max_examples=40, deadline=None)
 def test_a_rollout_is_the_product_of_the_layers_by_loops(layers, tokens, seed):
     flow = flow_with("layer-output", layers, tokens, seed)
-    wanted = reference.rollout(normalized(flow["layer-output"].astype(np.float64)))
+    expected = reference.rollout(normalize_rows(flow["layer-output"].astype(np.float64)))
     np.testing.assert_allclose(
-        rollout(flow, "layer-output")["rollout:layer-output"], wanted, rtol=1e-5
+        rollout(flow, "layer-output")["rollout:layer-output"], expected, rtol=1e-5
     )
 
 
@@ -58,8 +56,8 @@ def test_a_rollout_is_the_product_of_the_layers_by_loops(layers, tokens, seed):
 def test_rows_of_a_normalized_rollout_add_up_to_one(seed, measure):
     flow = flow_with("layer-output", seed=seed)
     for identity in (None, True, False):
-        carried = rollout(flow, measure, identity=identity)[f"rollout:{measure}"]
-        np.testing.assert_allclose(carried.sum(axis=-1), 1, rtol=1e-5)
+        rolled = rollout(flow, measure, identity=identity)[f"rollout:{measure}"]
+        np.testing.assert_allclose(rolled.sum(axis=-1), 1, rtol=1e-5)
 
 
 @given(seed=st.integers(0, 999))
@@ -82,9 +80,9 @@ def test_layers_that_only_copy_leave_it_unchanged():
     first = softmax(np.random.default_rng(0).normal(0, 2, (1, 3, 4, 4)))
     flow = from_arrays(np.concatenate([first, copies]), list("abcd"))
     for identity in (True, False):
-        carried = rollout(flow, "weight", identity=identity)["rollout:weight"]
-        np.testing.assert_allclose(carried[1], carried[0], rtol=1e-6)
-        np.testing.assert_allclose(carried[2], carried[0], rtol=1e-6)
+        rolled = rollout(flow, "weight", identity=identity)["rollout:weight"]
+        np.testing.assert_allclose(rolled[1], rolled[0], rtol=1e-6)
+        np.testing.assert_allclose(rolled[2], rolled[0], rtol=1e-6)
     only = from_arrays(copies, list("abcd"))
     np.testing.assert_array_equal(rollout(only, "weight")["rollout:weight"][-1], np.eye(4))
 
@@ -92,20 +90,22 @@ def test_layers_that_only_copy_leave_it_unchanged():
 def test_a_chain_of_single_weights_leads_back_to_its_first_token():
     """Each query reads the token before it: after three layers it holds the third before."""
     back = np.roll(np.eye(5, dtype=np.float32), -1, axis=1)[None, None].repeat(3, axis=0)
-    carried = rollout(from_arrays(back, list("abcde")), "weight", identity=False)["rollout:weight"]
+    rolled = rollout(from_arrays(back, list("abcde")), "weight", identity=False)["rollout:weight"]
     assert back[0, 0, 3, 2] == 1
-    assert carried[2, 3, 0] == 1
+    assert rolled[2, 3, 0] == 1
 
 
 def test_heads_are_averaged_by_weight_and_added_up_by_norm():
     flow = random_flow()
-    by_weight = reference.rollout(halved(flow["weight"].mean(axis=1, dtype=np.float64)))
+    by_weight = reference.rollout(add_half_identity(flow["weight"].mean(axis=1, dtype=np.float64)))
     np.testing.assert_allclose(rollout(flow, "weight")["rollout:weight"], by_weight, rtol=1e-5)
     added = flow["weighted-norm"].sum(axis=1, dtype=np.float64)
     raw = rollout(flow, "weighted-norm", rows="raw", identity=False)["rollout:weighted-norm"]
     np.testing.assert_allclose(raw, reference.rollout(added), rtol=1e-5)
     mixed = rollout(flow, "weighted-norm")["rollout:weighted-norm"]
-    np.testing.assert_allclose(mixed, reference.rollout(halved(normalized(added))), rtol=1e-5)
+    np.testing.assert_allclose(
+        mixed, reference.rollout(add_half_identity(normalize_rows(added))), rtol=1e-5
+    )
 
 
 def test_raw_rows_scale_with_the_layers_and_normalized_rows_do_not():
@@ -120,21 +120,21 @@ def test_raw_rows_scale_with_the_layers_and_normalized_rows_do_not():
     np.testing.assert_allclose(same[1], same[0], rtol=1e-5)
 
 
-def test_a_row_without_anything_carries_nothing_and_is_no_error():
+def test_an_empty_row_stays_empty():
     flow = flow_with("layer-output")
     maps = flow["layer-output"].copy()
     maps[1, 2] = 0
     stream = flow.stream()
     stored = {**stream.stored, "layer-output": Layers(maps)}
     empty = replace(flow, streams={"encoder": replace(stream, stored=stored)})
-    carried = rollout(empty, "layer-output")["rollout:layer-output"]
-    assert (carried[1, 2] == 0).all()
-    assert np.isfinite(carried).all()
+    rolled = rollout(empty, "layer-output")["rollout:layer-output"]
+    assert (rolled[1, 2] == 0).all()
+    assert np.isfinite(rolled).all()
 
 
-@pytest.mark.parametrize("name", ROLLOUTS)
-def test_an_identity_stands_for_the_residual_where_a_measure_has_none(name):
-    measure = name.removeprefix("rollout:")
+@pytest.mark.parametrize("name", ids_of("rollout"))
+def test_an_identity_models_the_residual_where_a_measure_has_none(name):
+    measure = MEASURES[name].base
     without = measure in {"weight", "weighted-norm", "attention", "feed-forward"}
     flow = random_flow() if "weight" in measure else flow_with(measure)
     plain, with_identity = (
@@ -145,21 +145,21 @@ def test_an_identity_stands_for_the_residual_where_a_measure_has_none(name):
     np.testing.assert_array_equal(default, with_identity if without else plain)
 
 
-def test_the_receipt_says_how_it_was_made():
+def test_the_receipt_says_how_it_was_computed():
     flow = flow_with("layer-output")
-    told = lambda new: [n for n in new.receipt.notes if "rollout" in n]  # noqa: E731
-    assert told(rollout(flow, "layer-output")) == [
+    notes = lambda new: [n for n in new.receipt.notes if "rollout" in n]  # noqa: E731
+    assert notes(rollout(flow, "layer-output")) == [
         "encoder: rollout:layer-output: rows normalized, no identity added"
     ]
     again = rollout(rollout(flow, "layer-output"), "layer-output", rows="raw", identity=True)
-    assert told(again) == [
+    assert notes(again) == [
         "encoder: rollout:layer-output: rows left as they are, half identity added"
     ]
-    (note,) = told(rollout(flow, "weight"))
+    (note,) = notes(rollout(flow, "weight"))
     assert (
         note == "encoder: rollout:weight: mean over 4 heads, rows normalized, half identity added"
     )
-    assert "rollout:layer-output" not in flow  # the flow that was given stays as it was
+    assert "rollout:layer-output" not in flow  # the first flow is unchanged
 
 
 def test_the_attention_block_alone_comes_with_a_warning_in_post_norm_models():
@@ -167,24 +167,24 @@ def test_the_attention_block_alone_comes_with_a_warning_in_post_norm_models():
     assert any("-.21, -.06 and .08" in note and "GlobEnc" in note for note in flow.receipt.notes)
     for measure in ("attention-residual", "layer-output"):
         assert "GlobEnc" not in str(rollout(flow_with(measure), measure).receipt)
-    same = {"attention-block": "attention-residual"}
-    pre_norm = rollout(flow_with("attention-residual", aliases=same), "attention-block")
+    aliases = {"attention-block": "attention-residual"}
+    pre_norm = rollout(flow_with("attention-residual", aliases=aliases), "attention-block")
     assert "GlobEnc" not in str(pre_norm.receipt)
 
 
-def test_rungs_that_coincide_have_one_rollout_under_both_names():
+def test_rungs_that_coincide_have_one_rollout_under_both_ids():
     flow = flow_with("feed-forward-residual", aliases={"layer-output": "feed-forward-residual"})
     for measure in ("layer-output", "feed-forward-residual"):
-        carried = rollout(flow, measure)
-        assert carried.stream().measures[-1] == "rollout:feed-forward-residual"
-        assert "rollout:layer-output" in carried
+        rolled = rollout(flow, measure)
+        assert rolled.stream().measures[-1] == "rollout:feed-forward-residual"
+        assert "rollout:layer-output" in rolled
         np.testing.assert_array_equal(
-            carried["rollout:layer-output"], carried["rollout:feed-forward-residual"]
+            rolled["rollout:layer-output"], rolled["rollout:feed-forward-residual"]
         )
 
 
 def test_a_cross_attention_is_refused():
-    with pytest.raises(BadInput, match=r"leads from the encoder's tokens.*Only self-attention"):
+    with pytest.raises(BadInput, match=r"leads from the encoder's tokens.*Expected self-attention"):
         rollout(two_streams(), "weight", stream="cross")
     alone = from_arrays([[[[0.5, 0.5]]]], ["a", "b"], target_tokens=["c"])
     with pytest.raises(BadInput, match="cross stream"):
@@ -192,23 +192,25 @@ def test_a_cross_attention_is_refused():
 
 
 def test_missing_layers_are_refused():
-    with pytest.raises(BadInput, match=r"holds the layers 0, 2\..*Every layer from 0 on"):
+    with pytest.raises(BadInput, match=r"holds the layers 0, 2\..*Expected every layer from 0 on"):
         rollout(two_streams(), "weight", stream="encoder")
 
 
-def test_what_cannot_be_rolled_out_is_named():
+def test_what_cannot_be_rolled_out_is_refused():
     flow = random_flow()
-    with pytest.raises(UnknownName, match=r"no rollout 'rollout:value-norm'.*rollout:weight, "):
+    with pytest.raises(
+        UnknownName, match=r"no rollout of 'value-norm'.*There are rollouts of: weight, "
+    ):
         rollout(flow, "value-norm")
     with pytest.raises(UnknownName, match=r"no measure 'layer-output' here.*weight, value-norm"):
         rollout(flow, "layer-output")
-    with pytest.raises(UnknownName, match="The row settings are: normalized, raw"):
+    with pytest.raises(UnknownName, match="The row scales are: normalized, raw"):
         rollout(flow, "weight", rows="softmax")
     with pytest.raises(UnknownName, match=r"2 streams .*stream="):
         rollout(two_streams(), "weight")
 
 
-def test_a_rollout_survives_a_file_and_becomes_a_table_and_a_page(tmp_path):
+def test_a_rollout_survives_a_file_a_table_and_a_page(tmp_path):
     flow = rollout(rollout(flow_with("layer-output"), "layer-output"), "weight")
     again = normviz.load(flow.save(tmp_path / "x.normviz"))
     for name in ("rollout:layer-output", "rollout:weight"):
@@ -229,88 +231,6 @@ assert normviz.attention_flow(normviz.rollout(flow, "weight"))["attention-flow"]
 assert "torch" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_analyze_rolls_out_what_is_named_and_keeps_nothing_else(demo):
-    text = "The cat sat on a mat."
-    flow = analyze(*demo, text, measures=["rollout:layer-output", "rollout:weighted-norm"])
-    assert flow.measures == ("rollout:weighted-norm", "rollout:layer-output")
-    assert not flow.stream().statistics
-    assert {check.rung for check in flow.receipt.rungs} == {"layer-output"}
-    whole = analyze(*demo, text, measures=["layer-output", "weighted-norm"])
-    for measure in ("layer-output", "weighted-norm"):
-        wanted = rollout(whole, measure)[f"rollout:{measure}"]
-        np.testing.assert_allclose(flow[f"rollout:{measure}"], wanted, rtol=1e-4, atol=1e-7)
-
-
-def test_analyze_keeps_a_base_that_is_asked_for(demo):
-    flow = analyze(
-        *demo,
-        "A cat.",
-        measures=["weight", "layer-output", "rollout:layer-output", "rollout:weight"],
-    )
-    assert flow.measures == ("weight", "layer-output", "rollout:weight", "rollout:layer-output")
-    assert flow.mixing("layer-output").shape == (6, 5)
-    both = analyze(*demo, "A cat.", measures=["weighted-norm", "rollout:weight"])
-    assert both.measures == ("weight", "value-norm", "weighted-norm", "rollout:weight")
-
-
-def test_some_layers_of_a_rollout_are_those_of_the_whole(demo):
-    some = analyze(*demo, "A cat sat.", measures=["weight", "rollout:weight"], layers=[1, 3])
-    whole = analyze(*demo, "A cat sat.", measures=["weight", "rollout:weight"])
-    assert some.stream().layers == (1, 3)
-    for name in ("weight", "rollout:weight"):
-        np.testing.assert_allclose(some[name], whole[name][[1, 3]], rtol=1e-5, atol=1e-7)
-    with pytest.raises(UnknownName, match="no layer 9"):
-        analyze(*demo, "A cat sat.", measures=["rollout:weight"], layers=[9])
-
-
-def test_all_means_every_rollout_whose_base_is_held():
-    architecture = architectures.ALL["bert"]
-    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
-    held = [name for name in MEASURES if name in flow]
-    rolled = {name.removeprefix("rollout:") for name in held if name.startswith("rollout:")}
-    possible = {name.removeprefix("rollout:") for name in ROLLOUTS}
-    assert rolled == possible & set(held)
-    assert rolled >= {"weight", "weighted-norm", "attention-block", "layer-output"}
-    assert "attention-flow" not in flow
-    some = analyze(architecture.build(), inputs=architecture.inputs(), measures="all", layers=[1])
-    assert some.stream().layers == (1,)
-    assert not any(name.startswith("rollout:") for name in some.measures)
-
-
-def test_where_there_are_several_streams_those_that_can_be_are_rolled_out():
-    architecture = architectures.ALL["marian"]
-    flow = analyze(architecture.build(), inputs=architecture.inputs(), measures="all")
-    for stream in (flow.encoder, flow.decoder):
-        np.testing.assert_allclose(stream["rollout:layer-output"].sum(axis=-1), 1, rtol=1e-5)
-    assert not any(name.startswith("rollout:") for name in flow.cross)
-    (note,) = [n for n in flow.receipt.notes if n.startswith("decoder: rollout:layer-output:")]
-    assert note.endswith("what the decoder reads from the encoder is left out")
-    alone = analyze(
-        architecture.build(), inputs=architecture.inputs(), measures=["rollout:layer-output"]
-    )
-    assert set(alone.streams) == {"encoder", "decoder"}
-
-
-def test_a_pre_norm_model_is_rolled_out_under_both_names():
-    architecture = architectures.ALL["llama"]
-    flow = analyze(
-        architecture.build(), inputs=architecture.inputs(), measures=["rollout:layer-output"]
-    )
-    assert flow.measures == ("rollout:feed-forward-residual",)
-    assert "layer-output" not in flow
-    carried = flow["rollout:layer-output"]
-    np.testing.assert_allclose(carried.sum(axis=-1), 1, rtol=1e-5)
-    assert (np.triu(carried, 1) == 0).all()
-
-
-def test_naming_a_rollout_without_its_base_is_refused(tiny, monkeypatch):
-    from normviz.model import options
-
-    monkeypatch.setattr(options, "bases", lambda measures: ("weight",))
-    with pytest.raises(UnknownName, match="no measure 'layer-output' here"):
-        analyze(tiny(), inputs=architectures.text_inputs(), measures=["rollout:layer-output"])
 
 
 def test_a_flow_with_a_rollout_is_still_a_flow():

@@ -1,4 +1,4 @@
-"""Small flows with known numbers, for tests of everything that shows a flow."""
+"""Small flows with known numbers, for tests of everything that reads a flow."""
 
 import json
 import zipfile
@@ -17,12 +17,12 @@ from normviz.core.receipt import LayerCheck, Receipt, RungCheck
 from normviz.core.stream import Layers, Stream
 from normviz.core.tokens import Tokens
 from normviz.io.from_arrays import from_arrays
-from normviz.view.state import ACROSS, VIEWS
+from normviz.view.state import CROSS_ONLY_VIEW, VIEWS
 
 SENTENCE = ["[CLS]", "the", "animal", "was", "tired", "[SEP]"]
 
-VIEWS_OF_A_TEXT = tuple(view for view in VIEWS if view != ACROSS)
-"""The views that every flow has; the others need two texts."""
+VIEWS_OF_A_TEXT = tuple(view for view in VIEWS if view != CROSS_ONLY_VIEW)
+"""The views of flows with one text; the others need two."""
 
 NASTY = (
     "</script><script>alert(1)</script>",
@@ -42,13 +42,13 @@ NASTY = (
 
 
 def softmax(logits: Array) -> Array:
-    """Rows that add up to one over the last axis."""
+    """Return the softmax over the last axis."""
     powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float32)
 
 
 def random_flow(tokens: Sequence[str] = SENTENCE, *, layers: int = 3, heads: int = 4) -> Flow:
-    """A flow of weights and norms drawn from a seeded generator."""
+    """Return a flow of weights and norms drawn from a seeded generator."""
     draw = np.random.default_rng(0)
     count = len(tokens)
     weights = softmax(draw.normal(0, 2, (layers, heads, count, count)))
@@ -58,7 +58,7 @@ def random_flow(tokens: Sequence[str] = SENTENCE, *, layers: int = 3, heads: int
 
 
 def wordy_flow() -> Flow:
-    """A text whose words have one, two and three pieces, and a special token at each end."""
+    """Return a flow whose words have one to three pieces, with special tokens at both ends."""
     draw = np.random.default_rng(1)
     tokens = Tokens(
         pieces=("[CLS]", "un", "##believ", "##able", "cat", "##s", "[SEP]"),
@@ -73,7 +73,7 @@ def wordy_flow() -> Flow:
 
 
 def two_streams() -> Flow:
-    """A translation: an encoder with every measure, and a cross-attention with other numbers.
+    """Return a translation with an encoder stream and a cross stream.
 
     Only some layers and heads are held, and the two streams do not hold the same ones.
     """
@@ -121,7 +121,7 @@ TARGET = Tokens(
 
 
 def translation_flow() -> Flow:
-    """A translation with every stream: words of several pieces, an end and a start token."""
+    """Return a translation with all three streams, words of several pieces and special tokens."""
     draw = np.random.default_rng(8)
     ends = {"encoder": (SOURCE, SOURCE), "decoder": (TARGET, TARGET), "cross": (TARGET, SOURCE)}
     streams = {}
@@ -137,20 +137,34 @@ def translation_flow() -> Flow:
     return Flow(streams, receipt(checks), "Tengo tres gatos. → I have three cats.")
 
 
+def assert_same_flow(flow: Flow, other: Flow) -> None:
+    """Assert that two flows hold the same tokens, numbers and receipt."""
+    assert flow.receipt == other.receipt
+    assert flow.title == other.title
+    assert list(flow.streams) == list(other.streams)
+    for name, stream in flow.streams.items():
+        twin = other.streams[name]
+        assert (stream.queries, stream.keys) == (twin.queries, twin.keys)
+        assert (stream.layers, stream.heads) == (twin.layers, twin.heads)
+        assert stream.measures == twin.measures
+        for measure in stream:
+            np.testing.assert_array_equal(stream[measure], twin[measure])
+
+
 def check(stream: str, layer: int, error: float = 2.5e-7) -> LayerCheck:
-    """One layer that adds up, unless the error says otherwise."""
+    """Return the check of a layer that adds up, unless `error` is too large."""
     return LayerCheck(stream, layer, "out", "float32", error, 1.0, 1.0, 0.0, 0.01)
 
 
 def receipt(checks: Sequence[LayerCheck]) -> Receipt:
-    """A receipt that names nothing but its checks."""
+    """Return a receipt with only these checks."""
     return Receipt(tuple(checks), "tiny", "eager", "float32", "cpu", "none")
 
 
 def flow_of(
     measures: Mapping[str, object], tokens: Tokens | Sequence[str], *, stream: str = "encoder"
 ) -> Flow:
-    """A self-attention that holds these arrays, whatever is in them, under names of the catalog."""
+    """Return a flow with one self-attention stream that holds these arrays, by measure id."""
     arrays = {name: np.array(values, np.float32) for name, values in measures.items()}
     labels = tokens if isinstance(tokens, Tokens) else Tokens.plain(tokens)
     layers = range(len(next(iter(arrays.values()))))
@@ -161,8 +175,8 @@ def flow_of(
     return Flow({stream: held}, receipt([check(stream, layer) for layer in layers]))
 
 
-def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    """A saved flow with its description changed."""
+def rewrite_description(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """Apply a change to the description of a saved flow, and return its path."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     plain = json.loads(members["flow.json"])
@@ -175,75 +189,78 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
 
 
 WEIGHTS_ONLY = from_arrays([[[[0.25, 0.75], [0.5, 0.5]]]], ["a", "b"])
-"""A flow that knows nothing of norms."""
+"""A flow without norms."""
 
 
 def ladder_flow(
     tokens: Sequence[str] = SENTENCE, *, layers: int = 2, prenorm: bool = False
 ) -> Flow:
-    """A flow with the whole ladder, made of vectors drawn from a seeded generator.
+    """Return a flow with the whole ladder, of vectors drawn from a seeded generator.
 
-    Of a pre-norm model two pairs of rungs coincide, and only the lower of each pair is held.
+    In a pre-norm model two pairs of rungs coincide, and only the lower of each pair is held.
     """
     plain = random_flow(tokens, layers=layers, heads=2)
     encoder, draw, count = plain.encoder, np.random.default_rng(2), len(tokens)
-    same = {"attention-block": "attention-residual", "layer-output": "feed-forward-residual"}
-    rungs = [rung for rung in LADDER if not (prenorm and rung in same)]
-    stored, readings = dict(encoder.stored), {}
+    aliases = {"attention-block": "attention-residual", "layer-output": "feed-forward-residual"}
+    rungs = [rung for rung in LADDER if not (prenorm and rung in aliases)]
+    stored, statistics = dict(encoder.stored), {}
     for rung in rungs:
         parts = draw.normal(0, 1, (layers, count, count, 8)) / (1 + draw.gamma(1, 3, (count, 1)))
         bias = draw.normal(0, 0.1, (layers, count, 8))
         whole = parts.sum(axis=2) + bias
-        along = np.einsum(
+        projection = np.einsum(
             "lqkd, lqd -> lqk", parts, whole / np.linalg.norm(whole, axis=-1)[..., None]
         )
         stored[rung] = Layers(np.linalg.norm(parts, axis=-1).astype(np.float32))
-        readings[f"projection:{rung}"] = Layers(along.astype(np.float32))
-        readings[f"mixing:{rung}"] = Layers(
+        statistics[f"projection:{rung}"] = Layers(projection.astype(np.float32))
+        statistics[f"mixing:{rung}"] = Layers(
             draw.uniform(0.1, 0.9, (layers, count)).astype(np.float32)
         )
-    ladder = replace(encoder, stored=stored, statistics=readings, aliases=same if prenorm else {})
+    aliases = aliases if prenorm else {}
+    ladder = replace(encoder, stored=stored, statistics=statistics, aliases=aliases)
     checks = [check("encoder", layer) for layer in encoder.layers]
-    climbed = tuple(
-        RungCheck("encoder", layer, rung, "float32", 2.5e-7, 0.05 * (place + 1) + 0.01 * layer)
-        for place, rung in enumerate(rungs)
+    rung_checks = tuple(
+        RungCheck("encoder", layer, rung, "float32", 2.5e-7, 0.05 * (index + 1) + 0.01 * layer)
+        for index, rung in enumerate(rungs)
         for layer in encoder.layers
     )
-    return Flow({"encoder": ladder}, replace(receipt(checks), rungs=climbed), plain.title)
+    return Flow({"encoder": ladder}, replace(receipt(checks), rungs=rung_checks), plain.title)
 
 
 def signed_flow(tokens: Sequence[str] = SENTENCE, *, layers: int = 2) -> Flow:
-    """A flow with effective attention: values of two dimensions, so that much can be removed."""
+    """Return a flow with effective attention, of value vectors with two dimensions."""
     plain = random_flow(tokens, layers=layers, heads=2)
     encoder, draw = plain.encoder, np.random.default_rng(19)
     values = draw.normal(0, 1, (layers, 2, len(tokens), 2))
     basis = np.linalg.svd(values, full_matrices=False).U
     less = (encoder["weight"] @ basis @ basis.swapaxes(-1, -2)).astype(np.float32)
     sizes = {"rank": 2, "null-space": len(tokens) - 2}
-    readings = {
+    statistics = {
         f"{kind}:effective-weight": Layers(np.full((layers, 2), size, np.float32))
         for kind, size in sizes.items()
     }
     stored = {**encoder.stored, "effective-weight": Layers(less)}
-    return replace(plain, streams={"encoder": replace(encoder, stored=stored, statistics=readings)})
+    return replace(
+        plain, streams={"encoder": replace(encoder, stored=stored, statistics=statistics)}
+    )
 
 
 def carried_flow(tokens: Sequence[str] = SENTENCE, *, layers: int = 3) -> Flow:
-    """A flow that also says how much of each input token is in every vector, layer by layer."""
+    """Return a flow with measures that reach back to the input: rollouts and decomposition."""
     flow = random_flow(tokens, layers=layers, heads=2)
     encoder = flow.encoder
     stored = dict(encoder.stored)
     for measure in ("weight", "weighted-norm"):
         values = encoder[measure].sum(axis=1)
-        divided = values / values.sum(axis=-1, keepdims=True)
-        stored[f"rollout:{measure}"] = Layers(_products(divided + np.eye(len(tokens))))
+        shares = values / values.sum(axis=-1, keepdims=True)
+        stored[f"rollout:{measure}"] = Layers(_products(shares + np.eye(len(tokens))))
     lengths = np.random.default_rng(3).gamma(2, 1, (layers, len(tokens), len(tokens)))
     stored["decomposition"] = Layers(lengths.astype(np.float32))
     return replace(flow, streams={"encoder": replace(encoder, stored=stored)})
 
 
 def chart() -> Chart:
-    """Two probes by two distances over four layers, with bands, and what chance would find."""
+    """Return a chart of two probes by two distances over four layers, with bands and chance."""
     names = [(probe, by) for probe in ("naive", "linear") for by in ("cosine", "L2")]
     curves = []
     for at, (probe, by) in enumerate(names):
@@ -263,8 +280,8 @@ def chart() -> Chart:
 
 
 def _products(matrices: Array) -> Array:
-    """The product of the first one, two, three … matrices, rows adding up to one."""
-    found = [np.eye(matrices.shape[-1])]
+    """Return the product of the first one, two, three … matrices, with normalized rows."""
+    products = [np.eye(matrices.shape[-1])]
     for matrix in matrices:
-        found.append(matrix / matrix.sum(axis=-1, keepdims=True) @ found[-1])
-    return np.stack(found[1:]).astype(np.float32)
+        products.append(matrix / matrix.sum(axis=-1, keepdims=True) @ products[-1])
+    return np.stack(products[1:]).astype(np.float32)

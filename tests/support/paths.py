@@ -1,4 +1,4 @@
-"""Where the project's own files are, for tests that read them."""
+"""The root of the repository, for tests that read its files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Rungs that coincide in a model: one of them is held, and both names open it everywhere."""
+"""Rungs that coincide in a model: one of them is held, and both ids lead to it everywhere."""
 
 import json
 
@@ -8,23 +8,23 @@ from flows import carried_flow, ladder_flow, random_flow
 from normviz.cli.main import main
 from normviz.core.catalog import MEASURES, parse_measures
 from normviz.view.payload import pack
-from normviz.view.state import BadChoice, resolve
+from normviz.view.state import BadChoice, resolve_state
 
 PAIRS = {"attention-block": "attention-residual", "layer-output": "feed-forward-residual"}
 
 
-@pytest.mark.parametrize(("second", "held"), PAIRS.items())
-def test_a_second_name_is_a_choice_of_the_rung_that_is_held(second, held):
+@pytest.mark.parametrize(("alias", "held"), PAIRS.items())
+def test_an_alias_in_a_state_becomes_the_id_that_is_held(alias, held):
     flow = ladder_flow(prenorm=True)
-    assert resolve(flow, {"measure": second})["measure"] == held
-    assert resolve(flow, {"compare": second})["compare"] == held
+    assert resolve_state(flow, {"measure": alias}).measure == held
+    assert resolve_state(flow, {"compare": alias}).compare == held
 
 
-def test_where_both_rungs_are_held_each_keeps_its_name():
-    assert resolve(ladder_flow(), {"measure": "layer-output"})["measure"] == "layer-output"
+def test_where_both_rungs_are_held_each_keeps_its_id():
+    assert resolve_state(ladder_flow(), {"measure": "layer-output"}).measure == "layer-output"
 
 
-def test_a_widget_takes_the_second_name_when_it_is_made_and_later():
+def test_a_widget_takes_an_alias_when_it_is_created_and_later():
     widget = ladder_flow(prenorm=True).widget(measure="layer-output")
     assert widget.measure == "feed-forward-residual"
     widget.measure = "attention-block"
@@ -33,14 +33,14 @@ def test_a_widget_takes_the_second_name_when_it_is_made_and_later():
     assert widget.compare == "feed-forward-residual"
 
 
-def test_tables_take_the_second_name():
+def test_tables_take_an_alias():
     flow = ladder_flow(prenorm=True)
     first, second = flow.to_dataframe("feed-forward-residual"), flow.to_dataframe("layer-output")
     assert first.equals(second)
     assert flow.to_xarray("layer-output").equals(flow.to_xarray("feed-forward-residual"))
 
 
-def test_the_shell_takes_the_second_name(tmp_path, capsys):
+def test_the_command_line_takes_an_alias(tmp_path, capsys):
     saved, page = tmp_path / "a.normviz", tmp_path / "a.html"
     ladder_flow(prenorm=True).save(saved)
     assert main(["view", str(saved), "--measure", "layer-output", "-o", str(page)]) == 0
@@ -48,7 +48,7 @@ def test_the_shell_takes_the_second_name(tmp_path, capsys):
     capsys.readouterr()
 
 
-def test_the_view_is_told_what_the_second_names_are_called():
+def test_the_view_gets_the_labels_of_aliases():
     about = json.loads(json.dumps(pack(ladder_flow(prenorm=True)).header))["flows"][0]
     labels = {measure["id"]: measure["label"] for measure in about["measures"]}
     assert [labels[name] for name in about["streams"][0]["aliases"]] == [
@@ -58,14 +58,14 @@ def test_the_view_is_told_what_the_second_names_are_called():
     assert "layer-output" not in about["streams"][0]["measures"]
 
 
-def test_a_name_that_is_neither_held_nor_second_is_refused():
+def test_an_id_that_is_neither_held_nor_an_alias_is_refused():
     with pytest.raises(BadChoice, match="There is no measure 'layer-output' here"):
-        resolve(random_flow(), {"measure": "layer-output"})
+        resolve_state(random_flow(), {"measure": "layer-output"})
 
 
-def test_what_is_carried_through_the_layers_is_in_the_catalog_and_held():
+def test_measures_that_reach_the_input_are_in_the_catalog_and_held():
     flow = carried_flow()
-    carried = ("decomposition", "rollout:weight", "rollout:weighted-norm")
-    assert flow.measures[-3:] == carried
+    reaching = ("decomposition", "rollout:weight", "rollout:weighted-norm")
+    assert flow.measures[-3:] == reaching
     assert MEASURES["rollout:layer-output"].label == "rollout of whole layer"
-    assert set(carried) <= set(parse_measures("all"))
+    assert set(reaching) <= set(parse_measures("all"))
