@@ -1,6 +1,10 @@
-"""Word alignment: links read off cross-attention, and how well they agree with people's."""
+"""Word alignment: links read from cross-attention, and scores against gold links.
 
-from normviz.alignment.formats import read, write
+In comes a `Flow` of a translation, or files of links; out come `Alignment`s, alignment error rates
+and links in the formats of Pharaoh, Talp and NAACL. Nothing here needs torch.
+"""
+
+from normviz.alignment.formats import read_links, write_links
 from normviz.core.gold import Gold, Link
 
-__all__ = ["Gold", "Link", "read", "write"]
+__all__ = ["Gold", "Link", "read_links", "write_links"]

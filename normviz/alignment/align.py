@@ -1,247 +1,247 @@
-"""Word links read off cross-attention, after Kobayashi et al. 2020 (their Experiment 2)."""
+"""Word links read from cross-attention, after Kobayashi et al. 2020 (their Experiment 2)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from normviz.alignment.formats import written
-from normviz.alignment.words import Words, numbered, recounted, spelled
-from normviz.core.catalog import MEASURES, require_known
+from normviz.alignment.formats import format_links
+from normviz.alignment.words import Words, content_words, regroup_stream, word_indices
+from normviz.core.catalog import MEASURES, MeasureId, require_known
 from normviz.core.flow import Flow
-from normviz.core.gold import Link, swapped
+from normviz.core.gold import Link, swap_links
+from normviz.core.keywords import refuse_unknown_keywords
+from normviz.core.reductions import combine_heads
 from normviz.core.stream import Stream
 from normviz.core.tokens import Tokens
 from normviz.errors import BadInput, UnknownName
-from normviz.system.optional import require_packages
+from normviz.io.tables import dataframe_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SETTINGS = ("input", "output")
-"""Whose row a target word is given: the one that reads it, or the one that predicts it."""
+TargetRow = Literal["input", "output"]
+TARGET_ROWS: tuple[TargetRow, ...] = get_args(TargetRow)
+"""Which row of the decoder stands for a target word: the one that reads it, or predicts it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Grouping:
-    """Which tokens make up the words on both sides of a cross-attention."""
+class WordGrouping:
+    """Which tokens make up the source and the target words of a cross-attention."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
     columns: Float[np.ndarray, "key column"]
-    """A column for each source word, then one for each token that is in none."""
+    """Ones and zeros: a column for each source word, then one for each token outside them."""
     rows: Float[np.ndarray, "target query"]
-    """Each target word as the mean of its rows."""
+    """Weights that average the rows of each target word."""
 
-    def matrix(
+    def between_words(
         self, values: Float[np.ndarray, "*more query key"]
     ) -> Float[np.ndarray, "*more target column"]:
-        """Numbers between tokens as numbers between words."""
-        found: np.ndarray = self.rows @ (values @ self.columns)
-        return found
+        """Sum values over the tokens of each source word, and average over each target word's."""
+        matrix: np.ndarray = self.rows @ (values @ self.columns)
+        return matrix
 
-    def best(
+    def best_columns(
         self, matrix: Float[np.ndarray, "*more target column"]
     ) -> Int[np.ndarray, "*more target"]:
-        """For each target word the column with most, or −1 where none has anything."""
-        found = matrix.argmax(axis=-1)
-        return np.where(matrix.max(axis=-1) > 0, found, -1)
+        """Return the column with the largest value for each target word, or −1 if all are 0."""
+        return np.where(matrix.max(axis=-1) > 0, matrix.argmax(axis=-1), -1)
 
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """Which source word each target word is linked to, and how strongly to all of them."""
+    """The source word that each target word is linked to, and its share of every source word."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
     links: frozenset[Link]
     """Pairs (source word, target word), counted from 0."""
     soft: Float[np.ndarray, "target source"]
-    """Which share of what a target word takes comes from each source word."""
-    none: Float[np.ndarray, " target"]
-    """The share that comes from no word: from the end of the sentence, for the most."""
+    """The share of each target word that comes from each source word."""
+    null_share: Float[np.ndarray, " target"]
+    """The share that comes from tokens outside all words, mostly the end of the sentence."""
     about: str = ""
-    """Where it was read: measure, layer, heads, setting."""
+    """Where the links were read: measure, layer, heads, target row."""
 
     def __iter__(self) -> Iterator[Link]:
-        """The links, in the order of the target."""
+        """Iterate over the links in the order of the target."""
         return iter(sorted(self.links, key=lambda link: link[::-1]))
 
     def __len__(self) -> int:
-        """How many links there are."""
+        """Return the number of links."""
         return len(self.links)
 
     def __str__(self) -> str:
-        """The links as a line of a Pharaoh file."""
-        return written([self])[0]
+        """Return the links as one line of a Pharaoh file."""
+        return format_links([self])[0]
 
     def __repr__(self) -> str:
-        """The links in words."""
+        """Return the linked words."""
         pairs = ", ".join(f"{self.source[s]}–{self.target[t]}" for s, t in self)
         return f"<alignment by {self.about}: {pairs or 'no links'}>"
 
     def swapped(self) -> "Alignment":
-        """The same read from the other side; what is soft becomes shares of the other side too."""
+        """Return the alignment with source and target exchanged; soft shares add up to 1 again."""
         sums = self.soft.sum(axis=0)
-        soft = self.soft.T / np.where(sums > 0, sums, 1)[:, None]
-        none = np.zeros(len(self.source), dtype=self.none.dtype)
         return replace(
             self,
             source=self.target,
             target=self.source,
-            links=swapped(self.links),
-            soft=soft,
-            none=none,
+            links=swap_links(self.links),
+            soft=self.soft.T / np.where(sums > 0, sums, 1)[:, None],
+            null_share=np.zeros(len(self.source), dtype=self.null_share.dtype),
         )
 
     def to_dataframe(self) -> "pd.DataFrame":
-        """One row for each pair of words: its share, and whether it is linked."""
-        with require_packages("pandas", extra="tables"):
-            import pandas as pd
-
-        return pd.DataFrame(
+        """Return one row for each pair of words: its share, and whether it is linked."""
+        pairs = [(t, s) for t in range(len(self.target)) for s in range(len(self.source))]
+        return dataframe_of(
             {
-                "target": t,
-                "target_word": self.target[t],
-                "source": s,
-                "source_word": self.source[s],
-                "share": float(self.soft[t, s]),
-                "linked": (s, t) in self.links,
+                "target": [t for t, _ in pairs],
+                "target_word": [self.target[t] for t, _ in pairs],
+                "source": [s for _, s in pairs],
+                "source_word": [self.source[s] for _, s in pairs],
+                "share": [float(self.soft[t, s]) for t, s in pairs],
+                "linked": [(s, t) in self.links for t, s in pairs],
             }
-            for t in range(len(self.target))
-            for s in range(len(self.source))
         )
 
 
+@refuse_unknown_keywords
 def align(
     flow: Flow,
-    measure: str = "weighted-norm",
+    measure: "MeasureId | str" = "weighted-norm",
     *,
     layer: int | None = None,
-    heads: Any = None,
-    setting: str = "input",
-    source: Words | None = None,
-    target: Words | None = None,
+    heads: int | Collection[int] | None = None,
+    target_row: TargetRow = "input",
+    source: "Words | None" = None,
+    target: "Words | None" = None,
     prefix: str = "",
 ) -> Alignment:
-    """Word links from the cross-attention of a flow, as Kobayashi et al. 2020 draw them.
+    """Read word links from the cross-attention of a flow, as Kobayashi et al. 2020 do.
 
-    Numbers between tokens are added up over the pieces of a source word and averaged over those of
-    a target word. Each target word is linked to the source word with most; where a token that is
-    no word has most, as the end of the sentence often does, it gets no link.
+    Values are summed over the tokens of a source word and averaged over those of a target word.
+    Each target word is linked to the source word with the largest value. It gets no link if the
+    largest value belongs to a token outside all words, which is often the end of the sentence.
 
     Parameters
     ----------
     flow
-        A flow of an encoder–decoder: `analyze(model, tokenizer, text, target=…)`.
+        A flow of an encoder–decoder: `analyze(model, text, target=…)`.
     measure
         A measure between queries and keys. `weighted-norm` with all heads is the paper's
         ‖Σ_h αf(x)‖, which flows hold as `attention`.
     layer
-        A layer of the decoder; by default the mean of all that the flow holds.
+        A layer of the decoder; by default the mean of all layers in the flow.
     heads
-        A head or several; by default all. Weights are averaged over heads, norms of several named
-        heads are added up.
-    setting
-        `"input"`: the row whose input is the target word. `"output"`: the row before, which
-        predicts it.
+        One head or several; by default all. Weights are averaged over heads, norms of several
+        heads are summed.
+    target_row
+        `"input"`: the row whose input is the target word. `"output"`: the row before it, which
+        predicts the word.
     source, target
-        The words to link, in one string with spaces between them or one by one; by default those
-        of the tokenizer. Tokens outside the source words, such as a prompt, are no words to link.
+        The words to link, as one string with spaces between them or as a list; by default the
+        tokenizer's words. Tokens outside the source words, such as a prompt, get no links.
     prefix
-        What stood before the source words, where they are given: T5's prompt, for instance.
+        The text before the source words, such as T5's prompt, if `source` is given.
 
     Returns
     -------
     Alignment
-        `.links`, `.soft` shares, and `str()` for a line in Pharaoh's format.
+        With `.links`, `.soft` shares, and `str()` for a line in Pharaoh's format.
     """
+    if not isinstance(flow, Flow):
+        raise BadInput(
+            f"The flow is a {type(flow).__name__}.",
+            "Expected a Flow of a translation.",
+            "Write align(analyze(model, text, target=…)).",
+        )
     stream = flow.cross
-    grouping = grouped(recounted(stream, source, target, prefix), setting)
+    grouping = group_words(regroup_stream(stream, source, target, prefix), target_row)
     layers = stream.layers if layer is None else (layer,)
-    values = np.mean([_values(stream, measure, one, heads) for one in layers], axis=0)
-    matrix = grouping.matrix(values.astype(np.float64))
-    best, words = grouping.best(matrix), len(grouping.source)
+    values = np.mean([_layer_values(stream, measure, number, heads) for number in layers], axis=0)
+    matrix = grouping.between_words(values.astype(np.float64))
+    best, words = grouping.best_columns(matrix), len(grouping.source)
     sums = matrix.sum(axis=-1, keepdims=True)
     shares = matrix / np.where(sums > 0, sums, 1)
-    named = "all heads" if heads is None else f"heads {heads}"
-    where = "all layers" if layer is None else f"layer {layer}"
+    layer_text = "all layers" if layer is None else f"layer {layer}"
+    heads_text = "all heads" if heads is None else f"heads {heads}"
     return Alignment(
         grouping.source,
         grouping.target,
         frozenset((int(s), t) for t, s in enumerate(best) if 0 <= s < words),
         shares[:, :words],
         shares[:, words:].sum(axis=-1),
-        f"{measure}, {where}, {named}, {setting}",
+        f"{measure}, {layer_text}, {heads_text}, {target_row}",
     )
 
 
-def grouped(stream: Stream, setting: str) -> Grouping:
-    """The words on both sides of a cross-attention, and the rows that belong to each."""
-    require_known(setting, SETTINGS, "setting")
+def group_words(stream: Stream, target_row: str) -> WordGrouping:
+    """Return the words of a cross-attention, with the rows and columns that belong to each."""
+    require_known(target_row, TARGET_ROWS, "target row")
     keys, queries = stream.keys, stream.queries
-    into = _membership(queries, others=False)
-    if setting == "output":
-        if into[0].any():
+    rows = _membership(queries, with_others=False)
+    if target_row == "output":
+        if rows[0].any():
             raise BadInput(
                 f"The first token of the decoder is {queries[0]!r}, a word.",
-                "No row predicts it: a decoder that is taught a text begins with a start token.",
-                'Give target=… to analyze, or setting="input".',
+                "Expected a start token first: no row predicts the first token.",
+                'Give target=… to analyze, or use target_row="input".',
             )
-        into = np.vstack([into[1:], np.zeros_like(into[:1])])
-    return Grouping(
-        spelled(keys),
-        spelled(queries),
-        _membership(keys, others=True),
-        into.T / into.sum(axis=0)[:, None],
+        rows = np.vstack([rows[1:], np.zeros_like(rows[:1])])
+    return WordGrouping(
+        content_words(keys),
+        content_words(queries),
+        _membership(keys, with_others=True),
+        rows.T / rows.sum(axis=0)[:, None],
     )
 
 
-def _membership(tokens: Tokens, *, others: bool) -> Float[np.ndarray, "token word"]:
-    """Which token is a piece of which word, and perhaps the others one by one."""
-    numbers, words = numbered(tokens), len(spelled(tokens))
+def _membership(tokens: Tokens, *, with_others: bool) -> Float[np.ndarray, "token word"]:
+    """Mark which token belongs to which word; optionally give each other token its own column."""
+    indices, words = word_indices(tokens), len(content_words(tokens))
     if not words:
         raise BadInput(
             f"There is no word in {' '.join(tokens)!r}.",
-            "At least one word on each side is wanted.",
+            "Expected at least one word in the source and in the target.",
             "Give a text and a target that are not empty.",
         )
-    outside = [at for at, n in enumerate(numbers) if n is None] if others else []
-    found = np.zeros((len(tokens), words + len(outside)))
-    for at, number in enumerate(numbers):
-        if number is not None:
-            found[at, number] = 1
-    found[outside, words + np.arange(len(outside))] = 1
-    return found
+    others = [token for token, word in enumerate(indices) if word is None] if with_others else []
+    member = np.zeros((len(tokens), words + len(others)))
+    for token, word in enumerate(indices):
+        if word is not None:
+            member[token, word] = 1
+    member[others, words + np.arange(len(others))] = 1
+    return member
 
 
-def _values(stream: Stream, measure: str, layer: int, heads: Any) -> Float[np.ndarray, "query key"]:
-    """A measure between queries and keys in one layer, heads put together."""
+def _layer_values(
+    stream: Stream, measure: str, layer: int, heads: int | Collection[int] | None
+) -> Float[np.ndarray, "query key"]:
+    """Return a measure between queries and keys in one layer, combined over heads."""
     require_known(measure, stream.measures, "measure")
     if "query" not in MEASURES[measure].axes:
         raise UnknownName(
-            f"{measure!r} says nothing of pairs of tokens.",
-            "An alignment needs a measure between queries and keys.",
+            f"{measure!r} has no values for pairs of tokens.",
+            "Expected a measure between queries and keys.",
             'Use "weight", "weighted-norm" or "attention".',
         )
     if measure == "weighted-norm" and heads is None:
         if "attention" not in stream:
             raise UnknownName(
                 "The flow does not hold ‖Σ αf(x)‖ ('attention').",
-                "All heads together are measured by it.",
+                "Expected it, because all heads together are measured by it.",
                 'Add "attention" to measures=… of analyze, or name heads=….',
             )
         measure = "attention"
     values = stream.at(measure, layer)
     if "head" not in MEASURES[measure].axes:
         return values
-    named = stream.heads if heads is None else stream.named_heads(heads)
-    chosen = [stream.heads.index(head) for head in named]
-    total: np.ndarray = values[chosen].sum(axis=0)
-    return total / len(chosen) if measure in AVERAGED else total
-
-
-AVERAGED = ("weight", "effective-weight")
-"""Measures that are averaged over heads; lengths are added up."""
+    numbers = stream.heads if heads is None else stream.require_heads(heads)
+    indices = [stream.heads.index(head) for head in numbers]
+    return combine_heads(values[indices], measure)

@@ -1,15 +1,15 @@
-"""What people say is aligned, laid over a flow: words counted as they count, links checked."""
+"""Gold links added to a flow: tokens regrouped into the gold set's words, and links checked."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from normviz.alignment.words import Words, recounted, spelled
+from normviz.alignment.words import Words, content_words, regroup_stream
 from normviz.core.flow import Flow
 from normviz.core.gold import Gold
 from normviz.errors import BadInput
 
 
-def overlaid(
+def add_gold(
     flow: Flow,
     gold: Gold | Iterable[Sequence[int]],
     *,
@@ -17,34 +17,35 @@ def overlaid(
     target: Words | None = None,
     prefix: str = "",
 ) -> Flow:
-    """The flow with gold links, and with its tokens as pieces of the words they count in."""
+    """Return the flow with gold links, and with its tokens grouped into the words they count."""
     links = gold if isinstance(gold, Gold) else Gold(gold)
-    _refuse_one_text(flow)
+    _require_cross_stream(flow)
     streams = {
-        name: recounted(stream, source, target, prefix) for name, stream in flow.streams.items()
+        name: regroup_stream(stream, source, target, prefix)
+        for name, stream in flow.streams.items()
     }
     return replace(flow, streams=streams, gold=links)
 
 
-def check(flow: Flow, gold: Gold) -> None:
+def check_gold(flow: Flow, gold: Gold) -> None:
     """Refuse links to words that a flow does not have."""
-    _refuse_one_text(flow)
+    _require_cross_stream(flow)
     cross = flow.streams["cross"]
-    for side, place, tokens in (("source", 0, cross.keys), ("target", 1, cross.queries)):
-        count = len(spelled(tokens))
-        beyond = sorted(link for link in gold.possible if link[place] >= count)
-        if beyond:
+    for side, index, tokens in (("source", 0, cross.keys), ("target", 1, cross.queries)):
+        count = len(content_words(tokens))
+        outside = sorted(link for link in gold.possible if link[index] >= count)
+        if outside:
             raise BadInput(
-                f"The link {beyond[0]} names {side} word {beyond[0][place]}.",
+                f"The link {outside[0]} names {side} word {outside[0][index]}.",
                 f"This flow has {count} {side} words, counted from 0 without special tokens.",
-                f"Give the words that the links count in: with_gold(…, {side}=…).",
+                f"Give the words that the links refer to: with_gold(…, {side}=…).",
             )
 
 
-def _refuse_one_text(flow: Flow) -> None:
+def _require_cross_stream(flow: Flow) -> None:
     if "cross" not in flow.streams:
         raise BadInput(
             f"This flow has no cross stream, only: {', '.join(flow.streams)}.",
-            "Links join the words of two texts, so a stream from one to the other is wanted.",
+            "Links join the words of two texts, so expected a stream from one to the other.",
             "Analyze a translation: normviz.analyze(model, text, target=…).",
         )

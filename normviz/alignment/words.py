@@ -1,111 +1,119 @@
-"""Words as an alignment counts them: those of the tokenizer, or those that somebody else cut."""
+"""Words of an alignment: the tokenizer's, or those of somebody else's word segmentation."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Literal
 
 from normviz.core.stream import Stream
-from normviz.core.token_matching import both_ways
+from normviz.core.token_matching import match_tokens
 from normviz.core.tokens import Tokens
 from normviz.errors import BadInput
 
 Words = str | Iterable[str]
-"""Words in a row, or in one string with spaces between them."""
-SIDES = {
+"""A list of words, or one string with spaces between them."""
+LanguageSide = Literal["source", "target"]
+LANGUAGE_SIDES: dict[str, tuple[LanguageSide, LanguageSide]] = {
     "encoder": ("source", "source"),
     "decoder": ("target", "target"),
     "cross": ("target", "source"),
 }
-"""For each stream of a translation, whose words its queries and its keys are."""
+"""For each stream of a translation, the language of its queries and of its keys."""
 
 
-def listed(words: Words) -> tuple[str, ...]:
-    """Words one by one; a string is cut at its spaces."""
+def split_words(words: Words) -> tuple[str, ...]:
+    """Return a list of words; a string is split at its spaces."""
     return tuple(words.split()) if isinstance(words, str) else tuple(words)
 
 
-def numbered(tokens: Tokens) -> tuple[int | None, ...]:
-    """For each token the number of its word, counted from 0 without special tokens."""
-    own = [n for n, word in enumerate(tokens.words) if not tokens.special[n]]
-    order = {word: place for place, word in enumerate(dict.fromkeys(tokens.words[n] for n in own))}
+def word_indices(tokens: Tokens) -> tuple[int | None, ...]:
+    """Return the index of each token's word, counted without special tokens, which have None."""
+    words = [
+        word for word, special in zip(tokens.words, tokens.special, strict=True) if not special
+    ]
+    order = {word: index for index, word in enumerate(dict.fromkeys(words))}
     return tuple(
         None if special else order[word]
         for word, special in zip(tokens.words, tokens.special, strict=True)
     )
 
 
-def spelled(tokens: Tokens) -> tuple[str, ...]:
-    """The words that are not special, in order."""
-    words = {n: tokens.word_texts[w] for n, w in zip(numbered(tokens), tokens.words, strict=True)}
-    return tuple(words[n] for n in sorted(n for n in words if n is not None))
+def content_words(tokens: Tokens) -> tuple[str, ...]:
+    """Return the words that are not special, in order."""
+    indices = zip(word_indices(tokens), tokens.words, strict=True)
+    words = {index: tokens.word_texts[word] for index, word in indices}
+    return tuple(words[index] for index in sorted(index for index in words if index is not None))
 
 
-def recounted(
+def regroup_stream(
     stream: Stream, source: Words | None, target: Words | None, prefix: str = ""
 ) -> Stream:
-    """A stream of a translation whose tokens are pieces of these words, where there are any."""
+    """Return a stream of a translation with its tokens grouped into these words, where given."""
     words = {"source": (source, prefix), "target": (target, "")}
-    given = (words[side] for side in SIDES[stream.name])
     queries, keys = (
-        tokens if own is None else regrouped(tokens, own, before)
-        for tokens, (own, before) in zip((stream.queries, stream.keys), given, strict=True)
+        tokens if words[side][0] is None else regroup_tokens(tokens, *words[side])  # type: ignore[arg-type]
+        for tokens, side in zip(
+            (stream.queries, stream.keys), LANGUAGE_SIDES[stream.name], strict=True
+        )
     )
     return replace(stream, queries=queries, keys=keys)
 
 
-def regrouped(tokens: Tokens, words: Words, prefix: str = "") -> Tokens:
-    """The same tokens as pieces of these words.
+def regroup_tokens(tokens: Tokens, words: Words, prefix: str = "") -> Tokens:
+    """Return the same tokens grouped into these words.
 
-    Tokens and words are matched by their characters, so that it does not matter where a tokenizer
-    sees words; a token that lies in two words goes to the one that has more of it. What is in none
-    of them, such as the prefix that stands before a text, counts as special from here on.
+    Tokens and words are matched by their characters, whatever the tokenizer's words are. A token
+    that lies in two words goes to the one with more of its characters. Tokens in no word, such as
+    those of the prefix before a text, become special.
     """
-    before, wanted = listed(prefix), listed(words)
-    every = _places(tokens, (*before, *wanted))
-    place = [None if n is None or n < len(before) else n - len(before) for n in every]
-    missing = [word for number, word in enumerate(wanted) if number not in place]
+    before, wanted = split_words(prefix), split_words(words)
+    indices = [
+        None if index is None or index < len(before) else index - len(before)
+        for index in _match_words(tokens, (*before, *wanted))
+    ]
+    missing = [word for index, word in enumerate(wanted) if index not in indices]
     if missing:
         raise BadInput(
             f"The word {missing[0]!r} has no token of its own in {' '.join(tokens)!r}.",
-            "Every word must be made of at least one token.",
-            "Give the words of the text that was analyzed, as the tokenizer can tell them apart.",
+            "Expected at least one token for every word.",
+            "Give the words of the text that was analyzed, split as the tokenizer can follow.",
         )
-    return _renumbered(tokens, place, wanted)
+    return _with_words(tokens, indices, wanted)
 
 
-def _places(tokens: Tokens, words: Sequence[str]) -> list[int | None]:
-    """For each token the word it is a piece of, in rising order; None where there is none."""
-    found = both_ways(tokens, Tokens.plain(words))["there"]
-    place: list[int | None] = [
-        None if special else word for word, special in zip(found, tokens.special, strict=True)
+def _match_words(tokens: Tokens, words: Sequence[str]) -> list[int | None]:
+    """Return the index of each token's word, in rising order; None for tokens in no word."""
+    matched = match_tokens(tokens, Tokens.plain(words))["there"]
+    indices: list[int | None] = [
+        None if special else word for word, special in zip(matched, tokens.special, strict=True)
     ]
-    held = [n for n, word in enumerate(place) if word is not None]
-    for before, after in pairwise(held):
+    inside = [token for token, word in enumerate(indices) if word is not None]
+    for before, after in pairwise(inside):
         for between in range(before + 1, after):
-            # A token without a letter in common, such as an unknown one, goes where it stands.
+            # A token without a character in common, such as an unknown one, joins the word before.
             if not tokens.special[between]:
-                place[between] = place[before]
-    return place
+                indices[between] = indices[before]
+    return indices
 
 
-def _renumbered(tokens: Tokens, place: Sequence[int | None], words: Sequence[str]) -> Tokens:
-    """The tokens with new words, those outside each a special word of its own."""
+def _with_words(tokens: Tokens, indices: Sequence[int | None], words: Sequence[str]) -> Tokens:
+    """Return the tokens with new words; each token in no word is a special word of its own."""
     numbers: list[int] = []
-    spellings: list[str] = []
+    word_texts: list[str] = []
     last: int | None = None
-    for piece, word in zip(tokens.pieces, place, strict=True):
-        if word is None or word != last or not numbers:
-            spellings.append(piece if word is None else words[word])
-        numbers.append(len(spellings) - 1)
-        last = word
-    special = tuple(word is None for word in place)
+    for piece, index in zip(tokens.pieces, indices, strict=True):
+        if index is None or index != last or not numbers:
+            word_texts.append(piece if index is None else words[index])
+        numbers.append(len(word_texts) - 1)
+        last = index
+    special = tuple(index is None for index in indices)
     return replace(
         tokens,
         special=special,
         words=tuple(numbers),
         categories=tuple(
-            kind if not out or kind != "other" else "special"
-            for kind, out in zip(tokens.categories, special, strict=True)
+            "special" if outside and category == "other" else category
+            for category, outside in zip(tokens.categories, special, strict=True)
         ),
-        word_texts=tuple(spellings),
+        word_texts=tuple(word_texts),
     )

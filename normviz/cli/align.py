@@ -1,167 +1,180 @@
-"""Word alignment from a shell: `normviz align`."""
+"""The command `normviz align`: word alignment of a corpus of translations."""
 
 import argparse
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import normviz
-from normviz.alignment.align import SETTINGS
-from normviz.alignment.formats import FORMATS, write
-from normviz.alignment.scores import pairs_of
-from normviz.cli.profile import at_least_one
-from normviz.corpus.sums import Failure
+from normviz.alignment.align import TARGET_ROWS
+from normviz.alignment.formats import LinkFormat, write_links
+from normviz.alignment.scores import SentencePair, read_sentence_pairs
+from normviz.cli.values import positive_int
+from normviz.core.failure import Failure
 from normviz.errors import BadInput
 from normviz.system.files import atomic_file, by_suffix
 
+if TYPE_CHECKING:
+    from normviz.studies import Alignments
+
 EXAMPLES = """examples:
   normviz align --model ./es-en --source test.es --target test.en --gold test.gold -o report.html
-  normviz align --model ./es-en --pairs test.es-en --layer 2 --setting input -o links.pharaoh
+  normviz align --model ./es-en --pairs test.es-en --layer 2 --target-row input -o links.pharaoh
   normviz align --model google-t5/t5-small --prefix "translate English to German: " \\
     --source test.en --target test.de --gold test.gold --json"""
 
+LINK_FORMATS: tuple[LinkFormat, ...] = get_args(LinkFormat)
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What may be written after `normviz align`."""
+    """Add the options of `normviz align`."""
     parser.add_argument("--model", required=True,
-                        help='a translator: a name, a folder, or "demo-translator"')  # fmt: skip
-    parser.add_argument("--tokenizer", help="the tokenizer's name or folder, where it is another")
-    parser.add_argument("--source", type=Path, metavar="FILE", help="sentences, one in each line")
+                        help='a translation model: name, folder, or "demo-translator"')  # fmt: skip
+    parser.add_argument("--tokenizer", help="the tokenizer's name or folder, if not the model's")
+    parser.add_argument("--source", type=Path, metavar="FILE", help="a sentence on each line")
     parser.add_argument("--target", type=Path, metavar="FILE", help="their translations")
     parser.add_argument("--pairs", type=Path, metavar="FILE",
                         help="both in one file instead, as source ||| target")  # fmt: skip
-    parser.add_argument("--gold", type=Path, metavar="FILE", help="the links that people drew")
-    parser.add_argument("--gold-format", choices=tuple(FORMATS),
-                        help="its format, where it does not tell itself")  # fmt: skip
-    parser.add_argument("--prefix", default="", help="what stands before each source, as for T5")
+    parser.add_argument("--gold", type=Path, metavar="FILE", help="the gold links")
+    parser.add_argument("--gold-format", choices=LINK_FORMATS,
+                        help="its format, if it cannot be detected")  # fmt: skip
+    parser.add_argument("--prefix", default="", help="the text before each source, as for T5")
     parser.add_argument("--languages", nargs=2, metavar=("SOURCE", "TARGET"),
                         help="as a tokenizer of many languages names them")  # fmt: skip
-    parser.add_argument("--batch-size", type=at_least_one, default=16, metavar="NUMBER",
-                        help="how many pairs go together (16)")  # fmt: skip
+    parser.add_argument("--batch-size", type=positive_int, default=16, metavar="NUMBER",
+                        help="how many pairs run together (16)")  # fmt: skip
     links = parser.add_argument_group("links in a file (.pharaoh, .talp, .naacl)")
-    links.add_argument("--measure", default="weighted-norm", help="what links are drawn by")
-    links.add_argument("--layer", type=int, help="a layer of the decoder; the mean of all")
-    links.add_argument("--heads", type=int, nargs="+", metavar="HEAD", help="some heads; all")
-    links.add_argument("--setting", choices=SETTINGS, default="input",
+    links.add_argument("--measure", default="weighted-norm", help="the measure that links words")
+    links.add_argument("--layer", type=int, help="a layer of the decoder (default: mean of all)")
+    links.add_argument(
+        "--heads", type=int, nargs="+", metavar="HEAD", help="some heads (default: all)"
+    )
+    links.add_argument("--target-row", choices=TARGET_ROWS, default="input",
                        help="the row that reads a word, or the one that predicts it")  # fmt: skip
     parser.add_argument("-o", "--output", default="alignment.html", metavar="FILE",
                         help=f"where to write: {', '.join(WRITERS)}")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON for a script")
 
 
-def run(chosen: argparse.Namespace) -> int:
-    """Align what is in the files; 1 when some of the pairs could not be aligned."""
-    write_to = by_suffix(chosen.output, WRITERS)  # before the model is loaded, not after
-    failures = write_to(_sentences(chosen), chosen)
+def run(parsed: argparse.Namespace) -> int:
+    """Align the sentences in the files; return 1 if some pairs could not be aligned."""
+    write = by_suffix(parsed.output, WRITERS)  # refuses a bad output before the model is loaded
+    failures = write(_read_sentences(parsed), parsed)
     return 1 if failures else 0
 
 
-def _sentences(chosen: argparse.Namespace) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The pairs, from one file or from two."""
-    two = chosen.source is not None and chosen.target is not None
-    if two == (chosen.pairs is not None) or (chosen.source is None) != (chosen.target is None):
+def _read_sentences(parsed: argparse.Namespace) -> list[SentencePair]:
+    """Return the sentence pairs, from one file or from two."""
+    two = parsed.source is not None and parsed.target is not None
+    if two == (parsed.pairs is not None) or (parsed.source is None) != (parsed.target is None):
         raise BadInput(
             "The sentences are not given, or given twice.",
-            "Either --source and --target are wanted, or --pairs.",
-            "Name two files with a sentence in each line, or one with source ||| target.",
+            "Expected either --source and --target, or --pairs.",
+            "Name two files with a sentence on each line, or one with source ||| target.",
         )
     if not two:
-        return pairs_of(chosen.pairs)
-    files = (chosen.source, chosen.target)
-    sides = [path.read_text(encoding="utf-8").splitlines() for path in files]
-    if len(sides[0]) != len(sides[1]):
-        counts = [f"{path.name} has {len(side)}" for path, side in zip(files, sides, strict=True)]
+        return read_sentence_pairs(parsed.pairs)
+    files = (parsed.source, parsed.target)
+    source, target = (path.read_text(encoding="utf-8").splitlines() for path in files)
+    if len(source) != len(target):
         raise BadInput(
-            f"Of lines, {' and '.join(counts)}.",
-            "Each line of one file must be the translation of the same line of the other.",
-            "Give files of as many lines; an empty one where there is nothing.",
+            f"Of lines, {files[0].name} has {len(source)} and {files[1].name} has {len(target)}.",
+            "Expected each line of one file to be the translation of the same line of the other.",
+            "Give files of equal length, with an empty line for a missing sentence.",
         )
-    return pairs_of(list(zip(*sides, strict=True)))
+    return read_sentence_pairs(list(zip(source, target, strict=True)))
 
 
-def _common(chosen: argparse.Namespace) -> dict[str, Any]:
-    """What report and links need alike."""
+def _common_options(parsed: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that the report and the links share."""
     return {
-        "tokenizer": chosen.tokenizer,
-        "prefix": chosen.prefix,
-        "languages": tuple(chosen.languages) if chosen.languages else None,
-        "batch_size": chosen.batch_size,
+        "tokenizer": parsed.tokenizer,
+        "prefix": parsed.prefix,
+        "languages": tuple(parsed.languages) if parsed.languages else None,
+        "batch_size": parsed.batch_size,
     }
 
 
-def _judged(keep: Callable[[Any, Path], None]) -> Callable[..., tuple[Failure, ...]]:
-    """What studies the pairs against their gold links, and keeps the result in its own way."""
+Writer = Callable[[list[SentencePair], argparse.Namespace], tuple[Failure, ...]]
+"""Aligns sentences, writes the output, and returns the failures."""
 
-    def judge(sentences: Any, chosen: argparse.Namespace) -> tuple[Failure, ...]:
-        if chosen.gold is None:
+
+def _study_writer(write: Callable[["Alignments", Path], None]) -> Writer:
+    """Return a writer that scores the alignment against gold links."""
+
+    def run_study(sentences: list[SentencePair], parsed: argparse.Namespace) -> tuple[Failure, ...]:
+        if parsed.gold is None:
             raise BadInput(
                 "There are no gold links.",
-                "An error rate needs the links that people drew.",
+                "An error rate needs gold links.",
                 "Give --gold FILE, or write links alone: -o links.pharaoh",
             )
-        found = normviz.studies.alignment(
-            chosen.model, sentences, chosen.gold, gold_format=chosen.gold_format, **_common(chosen)
-        )
-        path = Path(chosen.output)
-        keep(found, path)
-        print(_plain(found, path) if chosen.json else f"{found}\n\nThe report: {path.resolve()}")
-        return found.failures
+        study = normviz.studies.alignment(
+            parsed.model, sentences, parsed.gold, gold_format=parsed.gold_format,
+            **_common_options(parsed),
+        )  # fmt: skip
+        path = Path(parsed.output)
+        write(study, path)
+        print(_as_json(study, path) if parsed.json else f"{study}\n\nThe report: {path.resolve()}")
+        return study.failures
 
-    return judge
-
-
-def _page(found: Any, path: Path) -> None:
-    found.to_html(path)
+    return run_study
 
 
-def _table(found: Any, path: Path) -> None:
+def _write_page(study: "Alignments", path: Path) -> None:
+    study.to_html(path)
+
+
+def _write_table(study: "Alignments", path: Path) -> None:
     with atomic_file(path) as unfinished:
-        found.to_dataframe().to_csv(unfinished, index=False)
+        study.to_dataframe().to_csv(unfinished, index=False)
 
 
-def _plain(found: Any, path: Path) -> str:
-    """The result for a script: error rates by measure, setting and layer."""
+def _as_json(study: "Alignments", path: Path) -> str:
+    """Return the result for a script: error rates by measure, target row and layer."""
     rates: dict[str, dict[str, list[float]]] = {}
-    for measure, setting in found.counts:
-        rates.setdefault(measure, {})[setting] = found.aer(measure, setting).tolist()
+    for measure, target_row in study.counts:
+        aer = study.aer(measure, target_row)  # type: ignore[arg-type]
+        rates.setdefault(measure, {})[target_row] = aer.tolist()
     return json.dumps(
-        {"path": str(path.resolve()), "model": found.model, "pairs": found.pairs, "aer": rates,
-         "failures": _failed(found.failures)},
+        {"path": str(path.resolve()), "model": study.model, "pairs": study.pairs, "aer": rates,
+         "failures": _failures_as_json(study.failures)},
         ensure_ascii=False,
     )  # fmt: skip
 
 
-def _failed(failures: Sequence[Failure]) -> list[dict[str, Any]]:
-    """Pairs that could not be aligned, by the lines they stand in."""
-    return [{"line": one.number + 1, "reason": one.reason} for one in failures]
+def _failures_as_json(failures: Sequence[Failure]) -> list[dict[str, Any]]:
+    """Return the pairs that could not be aligned, by line number."""
+    return [{"line": failure.number + 1, "reason": failure.reason} for failure in failures]
 
 
-def _linked(form: str) -> Callable[..., tuple[Failure, ...]]:
-    """What writes the links of one layer to a file of this format."""
+def _link_writer(file_format: LinkFormat) -> Writer:
+    """Return a writer of the links of one layer in this format."""
 
-    def link(sentences: Any, chosen: argparse.Namespace) -> tuple[Failure, ...]:
-        from normviz.studies.word_alignment.study import links
+    def write(sentences: list[SentencePair], parsed: argparse.Namespace) -> tuple[Failure, ...]:
+        from normviz.studies.word_alignment.study import link_words
 
-        where = {name: getattr(chosen, name) for name in ("measure", "layer", "heads", "setting")}
-        found, failures = links(chosen.model, sentences, **where, **_common(chosen))
-        path = write(found, chosen.output, form).resolve()
-        failed = _failed(failures)
-        if chosen.json:
-            told = {"path": str(path), "pairs": len(found), "links": sum(map(len, found))}
-            print(json.dumps({**told, "failures": failed}, ensure_ascii=False))
+        options = ("measure", "layer", "heads", "target_row")
+        where = {name: getattr(parsed, name) for name in options}
+        links, failures = link_words(parsed.model, sentences, **where, **_common_options(parsed))
+        path = write_links(links, parsed.output, file_format).resolve()
+        count, failed = sum(map(len, links)), _failures_as_json(failures)
+        if parsed.json:
+            result = {"path": str(path), "pairs": len(links), "links": count, "failures": failed}
+            print(json.dumps(result, ensure_ascii=False))
         else:
-            print(f"{sum(map(len, found)):,} links of {len(found):,} pairs: {path}")
-            for one in failed:
-                print(f"  line {one['line']} has none: {one['reason']}")
+            print(f"{count:,} links of {len(links):,} pairs: {path}")
+            for failure in failed:
+                print(f"  line {failure['line']} has none: {failure['reason']}")
         return failures
 
-    return link
+    return write
 
 
-WRITERS: dict[str, Callable[..., tuple[Failure, ...]]] = {
-    ".html": _judged(_page),
-    ".csv": _judged(_table),
-    **{f".{form}": _linked(form) for form in FORMATS},
+WRITERS: dict[str, Writer] = {
+    ".html": _study_writer(_write_page),
+    ".csv": _study_writer(_write_table),
+    **{f".{file_format}": _link_writer(file_format) for file_format in LINK_FORMATS},
 }
-"""What makes a file, by its ending."""
+"""The function that writes each kind of file, by suffix."""

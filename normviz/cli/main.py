@@ -1,4 +1,4 @@
-"""The same from a shell: `show`, `view`, `check`, `demo`; `profile` and `align` have rooms."""
+"""The commands `show`, `view`, `check` and `demo`; `profile` and `align` have their own modules."""
 
 import argparse
 import json
@@ -10,21 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import normviz
-from normviz.cli.align import run as align
-from normviz.cli.arguments import HOW, SHELL, parser_for
-from normviz.cli.profile import run as profile
+from normviz.cli import align, profile
+from normviz.cli.arguments import FILE_OPTIONS, GRADIENT_OPTIONS, parser_for
+from normviz.cli.demo_text import DEMO_PAIR, DEMO_TEXT
+from normviz.cli.messages import shell_message
 from normviz.core.catalog import DEFAULT, MEASURES
 from normviz.core.flow import Flow
-from normviz.derived.headline import DEMO_PAIR, DEMO_TEXT, headline, shares
+from normviz.core.gradients import Gradients
+from normviz.derived.summary import category_shares, summarize_flow
 from normviz.errors import NormvizError, UnknownName
-from normviz.io import flow_file as storage
+from normviz.io import flow_file
 from normviz.system.files import by_suffix
-from normviz.view.state import CHOICES
+from normviz.view.state import STATE_NAMES
 
 
 @dataclass(frozen=True)
 class Writer:
-    """What writes a file of one kind, and the options of this kind alone."""
+    """The function that writes files of one kind, and the options of this kind alone."""
 
     write: Callable[..., Path]
     options: tuple[str, ...]
@@ -40,146 +42,151 @@ WRITERS = {
     ".png": Writer(Flow.to_png, ("width_cm", "dpi", "legend")),
     ".normviz": Writer(_save, ()),
 }
-"""What writes a file, by its ending; `.normviz` keeps the flow itself."""
+"""The writer of each kind of file, by suffix; `.normviz` holds the flow itself."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0 when all went well, 1 when a check failed, 2 when it could not be done."""
-    runs = {"show": _show, "view": _view, "profile": profile, "align": align, "check": _check,
-            "demo": _demo}  # fmt: skip
-    chosen = parser_for(runs).parse_args(arguments)
+    """Run one command.
+
+    Returns 0 on success, 1 if a check failed, 2 if the command could not be run, and 130 if it was
+    interrupted.
+    """
+    runs = {"show": _show, "view": _view, "profile": profile.run, "align": align.run,
+            "check": _check, "demo": _demo}  # fmt: skip
+    parsed = parser_for(runs).parse_args(arguments)
     try:
-        return int(chosen.run(chosen))
+        return int(parsed.run(parsed))
     except NormvizError as error:
-        print(f"normviz: {error}", file=sys.stderr)
+        print(f"normviz: {shell_message(error, parsed.option_names)}", file=sys.stderr)
         return 2
     except OSError as error:
         print(f"normviz: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("normviz: stopped", file=sys.stderr)
+        print("normviz: interrupted", file=sys.stderr)
         return 130
 
 
-def _show(chosen: argparse.Namespace) -> int:
-    _writer(chosen)  # before the model is loaded, not after
+def _show(parsed: argparse.Namespace) -> int:
+    _writer(parsed)  # refuses a bad output before the model is loaded
     flow = normviz.analyze(
-        chosen.model,
-        chosen.tokenizer,
-        _text(chosen),
-        chosen.pair,
-        target=chosen.target,
-        truncate=chosen.truncate,
-        measures=_measures(chosen),
-        **{name: getattr(chosen, name) for name in HOW},
+        parsed.model,
+        text=_text(parsed),
+        tokenizer=parsed.tokenizer,
+        pair=parsed.pair,
+        target=parsed.target,
+        measures=_measures(parsed),
+        gradients=_gradients(parsed),
+        max_tokens=parsed.max_tokens,
+        effective_form=parsed.effective_form,
     )
-    return _finish(flow, chosen)
+    return _finish(flow, parsed)
 
 
-def _measures(chosen: argparse.Namespace) -> str | list[str]:
-    """What to compute: what is asked for, or the usual with what is to be shown."""
-    if chosen.measures == ["all"]:
+def _measures(parsed: argparse.Namespace) -> str | list[str]:
+    """Return the measures to compute: those of `--measures`, or the default and what is drawn."""
+    if parsed.measures == ["all"]:
         return "all"
-    shown = [name for name in (chosen.measure, chosen.compare) if name in MEASURES]
-    return list(chosen.measures or dict.fromkeys((*DEFAULT, *shown)))
+    drawn = [name for name in (parsed.measure, parsed.compare) if name in MEASURES]
+    return list(parsed.measures or dict.fromkeys((*DEFAULT, *drawn)))
 
 
-def _text(chosen: argparse.Namespace) -> str:
-    """The text, from the command line, a file or a pipe."""
-    if chosen.file is not None:
-        return Path(chosen.file).read_text(encoding="utf-8").strip()
-    if chosen.text not in (None, "-"):
-        return str(chosen.text)
-    if sys.stdin.isatty() and chosen.text is None:
+def _gradients(parsed: argparse.Namespace) -> Gradients | None:
+    """Return the options of gradients, or None if none is given."""
+    options = {name: getattr(parsed, name) for name in GRADIENT_OPTIONS}
+    given = {name: value for name, value in options.items() if value is not None}
+    return Gradients(**given) if given else None
+
+
+def _text(parsed: argparse.Namespace) -> str:
+    """Return the text, from the command line, a file or a pipe."""
+    if parsed.file is not None:
+        return Path(parsed.file).read_text(encoding="utf-8").strip()
+    if parsed.text not in (None, "-"):
+        return str(parsed.text)
+    if sys.stdin.isatty() and parsed.text is None:
         raise UnknownName(
             "There is no text.",
-            "A text is wanted.",
+            "Expected a text.",
             'Write it after the command, or use --file PATH, or "-" to type it.',
         )
     return sys.stdin.read().strip()
 
 
-def _view(chosen: argparse.Namespace) -> int:
-    _writer(chosen)
-    return _finish(storage.load(chosen.flow), chosen)
+def _view(parsed: argparse.Namespace) -> int:
+    _writer(parsed)
+    return _finish(flow_file.load(parsed.flow), parsed)
 
 
-def _finish(flow: Flow, chosen: argparse.Namespace) -> int:
-    """Write the picture and say what there is to say."""
-    path = _write(flow, chosen).resolve()
-    if chosen.json:
+def _finish(flow: Flow, parsed: argparse.Namespace) -> int:
+    """Write the picture, print the finding, and return the exit code."""
+    writer = _writer(parsed)
+    options = {name: getattr(parsed, name) for name in (*STATE_NAMES, *writer.options)}
+    given = {name: value for name, value in options.items() if value is not None}
+    path = writer.write(flow, parsed.output, **given).resolve()
+    return _report(flow, path, parsed)
+
+
+def _report(flow: Flow, path: Path, parsed: argparse.Namespace) -> int:
+    """Print the finding and where the file is, and return the exit code."""
+    if parsed.json:
         _print_json(flow, path)
     else:
         if "weight" in flow and "weighted-norm" in flow and len(flow.streams) == 1:
-            print(headline(flow))
+            print(summarize_flow(flow))
         print(flow.receipt.headline())
         print(f"\nThe picture: {path}" if path.suffix != ".normviz" else f"\nThe flow: {path}")
-    if chosen.open:
+    if parsed.open:
         _open(path.as_uri())
     return 0 if flow.receipt.ok else 1
 
 
-def _writer(chosen: argparse.Namespace) -> Writer:
-    """What writes the output, if all that was asked for can be written to such a file."""
-    writer = by_suffix(chosen.output, WRITERS)
-    for name, option in SHELL.items():
-        if getattr(chosen, name) is not None and name not in writer.options:
-            kinds = " or ".join(kind for kind, made in WRITERS.items() if name in made.options)
+def _writer(parsed: argparse.Namespace) -> Writer:
+    """Return the writer of the output; refuse options that its kind of file does not have."""
+    writer = by_suffix(parsed.output, WRITERS)
+    for name in FILE_OPTIONS:
+        if getattr(parsed, name) is not None and name not in writer.options:
+            suffixes = " or ".join(suffix for suffix, w in WRITERS.items() if name in w.options)
             raise UnknownName(
-                f"{option} is given for {chosen.output!r}.",
-                f"It is an option for {kinds}.",
+                f"{parsed.option_names[name]} is given for {parsed.output!r}.",
+                f"It is an option for {suffixes}.",
                 "Leave it out, or write another kind of file.",
             )
     return writer
 
 
-def _write(flow: Flow, chosen: argparse.Namespace) -> Path:
-    writer = _writer(chosen)
-    wanted = {name: getattr(chosen, name) for name in (*CHOICES, *writer.options)}
-    options = {name: value for name, value in wanted.items() if value is not None}
-    return writer.write(flow, chosen.output, **options)
-
-
-def _check(chosen: argparse.Namespace) -> int:
-    receipt = normviz.check(chosen.model, chosen.tokenizer).receipt
-    print(json.dumps(receipt.to_dict() | {"ok": receipt.ok}) if chosen.json else receipt)
+def _check(parsed: argparse.Namespace) -> int:
+    receipt = normviz.check(parsed.model, tokenizer=parsed.tokenizer).receipt
+    print(json.dumps(receipt.to_dict() | {"ok": receipt.ok}) if parsed.json else receipt)
     return 0 if receipt.ok else 1
 
 
-def _demo(chosen: argparse.Namespace) -> int:
-    writer = by_suffix(chosen.output, WRITERS)
+def _demo(parsed: argparse.Namespace) -> int:
+    writer = by_suffix(parsed.output, WRITERS)
     flow = normviz.analyze("demo", text=DEMO_TEXT, pair=DEMO_PAIR)
-    path = writer.write(flow, chosen.output, measure="weighted-norm", layer=2).resolve()
-    if chosen.json:
-        _print_json(flow, path)
-    else:
-        print(headline(flow))
-        print(flow.receipt.headline())
-        print(f"\nThe picture: {path}")
-    if chosen.open:
-        _open(path.as_uri())
-    return 0 if flow.receipt.ok else 1
+    path = writer.write(flow, parsed.output, measure="weighted-norm", layer=2).resolve()
+    return _report(flow, path, parsed)
 
 
 def _print_json(flow: Flow, path: Path) -> None:
     receipt = flow.receipt
-    found = {
+    result = {
         "path": str(path),
         "model": receipt.model,
         "title": flow.title,
-        "shares": shares(flow),
+        "shares": category_shares(flow),
         "receipt": {"ok": receipt.ok, "headline": receipt.headline()},
     }
-    print(json.dumps(found, ensure_ascii=False))
+    print(json.dumps(result, ensure_ascii=False))
 
 
-def _open(address: str) -> None:
-    """Open a page in the reader's browser, where there is a display to open it on."""
+def _open(url: str) -> None:
+    """Open a page in the user's browser, if there is a display."""
     import webbrowser
 
-    visible = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY")
-    if visible or os.environ.get("WAYLAND_DISPLAY"):
-        webbrowser.open(address)
+    has_display = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY")
+    if has_display or os.environ.get("WAYLAND_DISPLAY"):
+        webbrowser.open(url)
 
 
 if __name__ == "__main__":

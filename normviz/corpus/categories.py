@@ -1,31 +1,32 @@
-"""Which kind of token each token is: the usual categories, or a reader's own."""
+"""Categories of tokens: the default ones, or a user's own."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from normviz.core.tokens import CATEGORIES, Tokens
 from normviz.errors import BadInput
 
-Named = Callable[[str], str]
-"""What says which kind a token is, by its piece."""
+CategoryRules = Mapping[str, str] | Callable[[Tokens], Iterable[str]]
+"""Names with regular expressions, or a function that returns a name for each token."""
 
 
 @dataclass(frozen=True)
-class Kinds:
-    """A way of telling tokens apart, and the names of the kinds in order."""
+class Categories:
+    """A way to sort tokens into categories."""
 
     names: tuple[str, ...]
+    """The categories known in advance, in order."""
     rules: tuple[tuple[str, str], ...] = ()
-    """Names and regular expressions that are tried in order on words; none for the usual ones."""
-    function: Callable[[Tokens], Any] | None = None
-    """A reader's own: gets the tokens of a text, gives one name for each."""
+    """Names and regular expressions, tried on words in order; empty for the default categories."""
+    function: Callable[[Tokens], Iterable[Any]] | None = None
+    """A user's function: takes the tokens of a text, returns a name for each."""
 
     @classmethod
-    def asked(cls, categories: Any) -> "Kinds":
-        """The usual kinds, or those of a mapping of names to regular expressions or a function."""
-        if isinstance(categories, Kinds):
+    def from_user(cls, categories: Any) -> "Categories":
+        """Return the default categories for None, or those of a mapping or a function."""
+        if isinstance(categories, Categories):
             return categories
         if categories is None:
             return cls(CATEGORIES)
@@ -34,48 +35,48 @@ class Kinds:
         if isinstance(categories, Mapping) and categories:
             rules = tuple((str(name), str(rule)) for name, rule in categories.items())
             for name, rule in rules:
-                _compiled(name, rule)
+                _compile(name, rule)
             return cls((*dict(rules), *CATEGORIES), rules)
         raise BadInput(
             f"categories is {categories!r}.",
-            "A mapping of names to regular expressions is wanted, or a function that gets the "
-            "tokens of a text and gives a name for each.",
+            "Expected a mapping of names to regular expressions, or a function that takes the "
+            "tokens of a text and returns a name for each.",
             'Write categories={"number": r"\\d+"}.',
         )
 
     def of(self, tokens: Tokens) -> tuple[str, ...]:
-        """The kind of every token of a text; a piece of a word is of the word's kind."""
+        """Return the category of every token of a text; a subword has its word's category."""
         if self.function is not None:
-            found = tuple(str(name) for name in self.function(tokens))
-            if len(found) != len(tokens):
+            names = tuple(str(name) for name in self.function(tokens))
+            if len(names) != len(tokens):
                 raise BadInput(
-                    f"The function gave {len(found)} categories for {len(tokens)} tokens.",
-                    "One for each token is wanted.",
-                    "Return a list as long as the tokens it gets.",
+                    f"The function returned {len(names)} categories for {len(tokens)} tokens.",
+                    "Expected one for each token.",
+                    "Return a list as long as the tokens it takes.",
                 )
-            return found
+            return names
         return tuple(
-            self._named(tokens.word_texts[word], usual, special=special)
-            for word, usual, special in zip(
+            self._of_word(tokens.word_texts[word], default, special=special)
+            for word, default, special in zip(
                 tokens.words, tokens.categories, tokens.special, strict=True
             )
         )
 
-    def _named(self, word: str, usual: str, *, special: bool) -> str:
+    def _of_word(self, word: str, default: str, *, special: bool) -> str:
         if special:
-            return usual
+            return default
         for name, rule in self.rules:
-            if _compiled(name, rule).fullmatch(word):
+            if _compile(name, rule).fullmatch(word):
                 return name
-        return usual
+        return default
 
 
-def _compiled(name: str, rule: str) -> re.Pattern[str]:
+def _compile(name: str, rule: str) -> re.Pattern[str]:
     try:
         return re.compile(rule)
     except re.error as error:
         raise BadInput(
             f"The category {name!r} has the regular expression {rule!r}: {error}.",
-            "A regular expression that Python's re understands is wanted.",
-            "Mend it, or give a function instead.",
+            "Expected a regular expression that Python's re can compile.",
+            "Fix the pattern, or pass a function.",
         ) from None

@@ -1,143 +1,148 @@
-"""How far a run over a corpus has come, in memory and in a file that survives a kill."""
+"""The progress of a run over a corpus, in memory and in a file that survives a kill."""
 
 import hashlib
 import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from normviz.corpus import profile_file as archive
+from normviz.corpus import profile_file
 from normviz.corpus.profile import Profile
 from normviz.corpus.sources import Item
-from normviz.corpus.sums import Failure, Tally
+from normviz.corpus.sums import CorpusSums
 from normviz.corpus.worker import Job, Outcome
 from normviz.errors import BadFile, BadInput
 
-PATIENCE = 5.0
+if TYPE_CHECKING:
+    from normviz.core.failure import Failure
+
+SAVE_INTERVAL = 5.0
 """How many seconds of work may be lost when a run is killed."""
 
 
-class Sofar:
-    """What is known of a corpus, and which of its texts are in it."""
+class Progress:
+    """The sums over the texts that are done, and which texts those are."""
 
-    def __init__(self, place: Path | None, job: str) -> None:
-        self.place = place
+    def __init__(self, path: Path | None, job: str) -> None:
+        self.path = path
         self.job = job
-        self.tally = Tally()
+        self.sums = CorpusSums()
         self.failures: list[Failure] = []
-        self.below = 0
+        self.done_up_to = 0
         """All texts with a smaller number are done."""
-        self.beyond: set[int] = set()
-        """Those that are done further on."""
-        self.mark = 0
-        """The texts that are done, hashed and mixed: those of another corpus give another."""
-        self.unseen = 0
-        """The same of those that a checkpoint knows and this run has not yet met."""
+        self.done_after: set[int] = set()
+        """The numbers of the texts that are done after a gap."""
+        self.digest = 0
+        """The xor of the digests of the texts that are done: another corpus has another."""
+        self.unmatched_digest = 0
+        """The same for the texts in the checkpoint that this run has not yet read."""
         self.facts: dict[str, Any] = {}
-        self.written = time.monotonic()
+        self.saved_at = time.monotonic()
 
     @property
     def count(self) -> int:
-        """How many texts are done."""
-        return self.below + len(self.beyond)
+        """The number of texts that are done."""
+        return self.done_up_to + len(self.done_after)
 
     def has(self, item: Item) -> bool:
-        """Whether a text is done already."""
-        if item.number >= self.below and item.number not in self.beyond:
+        """Return whether a text is done already."""
+        if item.number >= self.done_up_to and item.number not in self.done_after:
             return False
-        self.unseen ^= _hashed(item)
+        self.unmatched_digest ^= _digest(item)
         return True
 
     def add(self, batch: Sequence[Item], outcome: Outcome) -> None:
-        """Take in what came of a batch, and write it down from time to time."""
-        self.tally = self.tally + outcome.tally
+        """Add the outcome of a batch, and save from time to time."""
+        self.sums = self.sums + outcome.sums
         self.failures += outcome.failures
         self.facts |= outcome.facts
-        self.beyond |= {item.number for item in batch}
+        self.done_after |= {item.number for item in batch}
         for item in batch:
-            self.mark ^= _hashed(item)
-        while self.below in self.beyond:
-            self.beyond.remove(self.below)
-            self.below += 1
-        if self.place is not None and time.monotonic() - self.written > PATIENCE:
-            self.write()
+            self.digest ^= _digest(item)
+        while self.done_up_to in self.done_after:
+            self.done_after.remove(self.done_up_to)
+            self.done_up_to += 1
+        if self.path is not None and time.monotonic() - self.saved_at > SAVE_INTERVAL:
+            self.save(self.path)
 
-    def finished(self) -> Profile:
-        """The profile of all that was done, written down whole."""
-        if self.unseen:
+    def finish(self) -> Profile:
+        """Return the profile of all texts, and save it."""
+        if self.unmatched_digest:
             raise BadInput(
-                f"The checkpoint {str(self.place)!r} knows texts that are not in this corpus.",
-                "A run goes on only with the texts it began with, in their order.",
+                f"The checkpoint {str(self.path)!r} has texts that are not in this corpus.",
+                "Expected the texts that the run began with, in their order.",
                 "Give the same texts, or another checkpoint.",
             )
-        if not self.tally.texts:
-            reasons = "; ".join(dict.fromkeys(one.reason for one in self.failures[:3]))
+        if not self.sums.texts:
+            reasons = "; ".join(dict.fromkeys(failure.reason for failure in self.failures[:3]))
+            count = len(self.failures)
             raise BadInput(
-                f"None of the {len(self.failures)} texts could be measured ({reasons}).",
-                "At least one is wanted.",
-                "Look at the reasons.",
+                f"All {count} texts failed: {reasons}" if count else "There are no texts.",
+                "Expected at least one text that can be measured.",
+                "Fix these texts, or truncate long ones with max_tokens=….",
             )
-        if self.place is not None:
-            self.write()
+        if self.path is not None:
+            self.save(self.path)
         return self.profile()
 
     def profile(self) -> Profile:
-        """What is known so far."""
+        """Return the profile of the texts that are done."""
         facts = {"model": "", "stream": "", "layers": (), "heads": ()} | self.facts
-        failures = tuple(sorted(self.failures, key=lambda one: one.number))
+        failures = tuple(sorted(self.failures, key=lambda failure: failure.number))
         return Profile(
             facts["model"], facts["stream"], tuple(facts["layers"]), tuple(facts["heads"]),
-            self.tally, failures,
+            self.sums, failures,
         )  # fmt: skip
 
-    def write(self) -> None:
-        """Put everything into the file; the old one stays whole until the new one is."""
-        assert self.place is not None  # noqa: S101 - asked only where there is one
-        more = {
-            "job": self.job, "below": self.below, "beyond": sorted(self.beyond), "mark": self.mark,
-            "facts": self.facts,
+    def save(self, path: Path) -> None:
+        """Write everything to the file; the old one stays until the new one is complete."""
+        progress = {
+            "job": self.job, "done_up_to": self.done_up_to, "done_after": sorted(self.done_after),
+            "digest": self.digest, "facts": self.facts,
         }  # fmt: skip
-        archive.save(self.profile(), self.place, more=more)
-        self.written = time.monotonic()
+        profile_file.save(self.profile(), path, progress=progress)
+        self.saved_at = time.monotonic()
 
 
-def begun(checkpoint: str | Path | None, job: Job) -> Sofar:
-    """A run that begins, or goes on where its checkpoint is."""
-    place = None if checkpoint is None else Path(checkpoint)
-    sofar = Sofar(place, described(job))
-    if place is None or not place.exists():
-        return sofar
-    known, more = archive.load(place)
-    if more.get("job") != sofar.job:
+def open_checkpoint(checkpoint: str | Path | None, job: Job) -> Progress:
+    """Return the progress of a run: from its checkpoint if there is one, else from the start."""
+    path = None if checkpoint is None else Path(checkpoint)
+    progress = Progress(path, describe_job(job))
+    if path is None or not path.exists():
+        return progress
+    profile, saved = profile_file.load(path)
+    if saved.get("job") != progress.job:
         raise BadFile(
-            f"The checkpoint {str(place)!r} is of another run: {more.get('job')}.",
-            f"This one is: {sofar.job}.",
-            "Ask for the same as before, or name another file.",
+            f"The checkpoint {str(path)!r} is of another run: {saved.get('job')}.",
+            f"This one is: {progress.job}.",
+            "Use the same arguments as before, or name another file.",
         )
-    sofar.tally, sofar.failures = known.tally, list(known.failures)
-    sofar.below, sofar.beyond = more["below"], set(more["beyond"])
-    sofar.mark = sofar.unseen = more["mark"]
-    sofar.facts = more["facts"]
-    return sofar
+    progress.sums, progress.failures = profile.sums, list(profile.failures)
+    progress.done_up_to, progress.done_after = saved["done_up_to"], set(saved["done_after"])
+    progress.digest = progress.unmatched_digest = saved["digest"]
+    progress.facts = saved["facts"]
+    return progress
 
 
-def described(job: Job) -> str:
-    """What a run is about, in a line that is the same for the same."""
+def describe_job(job: Job) -> str:
+    """Return the arguments of a run as one line, equal for equal runs."""
     model = job.model if isinstance(job.model, str | Path) else type(job.model).__name__
-    named = getattr(job.kinds.function, "__qualname__", "the usual")
-    plain = {
-        "model": str(model),
-        "measures": job.measures,
-        "categories": job.kinds.rules or named,
-        "longest": job.longest,
-        "stream": job.stream,
-        "heads": job.heads,
-        "dtype": str(job.dtype),
-    }
-    return json.dumps(plain, ensure_ascii=False)
+    function = getattr(job.categories.function, "__qualname__", "default")
+    return json.dumps(
+        {
+            "model": str(model),
+            "measures": job.measures,
+            "categories": job.categories.rules or function,
+            "max_tokens": job.max_tokens,
+            "stream": job.stream,
+            "head_patterns": job.head_patterns,
+            "dtype": str(job.dtype),
+        },
+        ensure_ascii=False,
+    )
 
 
-def _hashed(item: Item) -> int:
-    said = json.dumps([item.number, item.text, item.pair]).encode()
-    return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest())
+def _digest(item: Item) -> int:
+    content = json.dumps([item.number, item.text, item.pair]).encode()
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest())

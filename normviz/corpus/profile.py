@@ -1,19 +1,20 @@
-"""What a model does on average over a corpus: the result people keep. Plain numpy, no torch."""
+"""What a model does on average over a corpus, as plain numpy arrays; no torch is needed."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Float64
 
 from normviz.core.catalog import MEASURES, require_known
 from normviz.core.chart import Chart
+from normviz.core.failure import Failure
 from normviz.corpus.moments import Moments
-from normviz.corpus.sums import Example, Failure, Tally
+from normviz.corpus.sums import CorpusSums, Example
 from normviz.errors import BadInput
-from normviz.io.tables import tidy
+from normviz.io.tables import dataframe_of
 from normviz.view.report import Report, ReportMixin
 
 if TYPE_CHECKING:
@@ -22,27 +23,37 @@ if TYPE_CHECKING:
     from normviz.corpus.charts import Panel
     from normviz.corpus.comparison import Comparison
 
-TABLES = ("mass", "share", "mean", "relation", "pattern", "disagreement", "failure")
-"""The tables a profile can be asked for."""
+    Table = Literal["mass", "share", "mean", "correlation", "pattern", "disagreement", "failure"]
+
+TABLES: "tuple[Table, ...]" = (
+    "mass",
+    "share",
+    "mean",
+    "correlation",
+    "pattern",
+    "disagreement",
+    "failure",
+)
+"""The tables of a profile."""
 
 ByLayer = Float64[np.ndarray, " layer"]
 Columns = tuple[int | None, ...]
-"""What the columns of a table of heads are: heads by number, and None for their mean."""
+"""The heads of the columns of an array by number, and None for their mean."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile(ReportMixin):
-    """What attention moves on average, by layer, head and kind of token; see `normviz.profile`."""
+    """What attention moves on average, by layer, head and category; see `normviz.profile`."""
 
     model: str
     stream: str
     layers: tuple[int, ...]
     heads: tuple[int, ...]
-    tally: Tally = field(repr=False)
+    sums: CorpusSums = field(repr=False)
     failures: tuple[Failure, ...] = ()
 
     def __add__(self, other: "Profile") -> "Profile":
-        """Two parts of a corpus together, as if they had been measured in one run.
+        """Return the profile of two parts of a corpus, as if they had been measured in one run.
 
         Failures keep the numbers they have in their own part.
         """
@@ -50,65 +61,69 @@ class Profile(ReportMixin):
         if about[0] != about[1]:
             raise BadInput(
                 f"The profiles are of {self.model} and {other.model}, or of other layers or heads.",
-                "Parts of one corpus, measured in one model, can be added up.",
+                "Expected parts of one corpus, measured with one model.",
                 "Use compare for two models.",
             )
-        failures = self.failures + other.failures
-        return Profile(*about[0], self.tally + other.tally, failures)
+        return Profile(*about[0], self.sums + other.sums, self.failures + other.failures)
 
     @property
     def texts(self) -> int:
-        """How many texts were measured."""
-        return self.tally.texts
+        """The number of texts measured."""
+        return self.sums.texts
 
     @property
     def tokens(self) -> int:
-        """How many tokens they have, special ones included."""
-        return self.tally.tokens
+        """The number of their tokens, including special ones."""
+        return self.sums.tokens
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures whose masses are known, in the order of the catalog."""
-        known = {measure for measure, _ in (*self.tally.masses, *self.tally.means)}
+        """The measures in the profile, in the order of the catalog."""
+        known = {measure for measure, _ in (*self.sums.masses, *self.sums.means)}
         return tuple(name for name in MEASURES if name in known)
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The kinds of token that occur."""
-        sums = [*self.tally.masses.items(), *self.tally.means.items()]
-        found = (kind for (name, kind), one in sums if name in MEASURES and one.mean.any())
-        return tuple(dict.fromkeys(found))
+        """The categories of tokens that occur."""
+        items = [*self.sums.masses.items(), *self.sums.means.items()]
+        names = (
+            category
+            for (measure, category), moments in items
+            if measure in MEASURES and moments.mean.any()
+        )
+        return tuple(dict.fromkeys(names))
 
     def share(self, measure: str, category: str) -> ByLayer:
-        """Which share of what queries take comes from a kind of token, heads averaged, by layer."""
+        """Return a category's share of what queries take, averaged over heads: [layer]."""
         return self._moments("shares", measure, category).means[:, -1]
 
     def mass(self, measure: str, category: str) -> ByLayer:
-        """How much a query takes from a kind of token, heads averaged, by layer."""
+        """Return how much a query takes from a category, averaged over heads: [layer]."""
         return self._moments("masses", measure, category).means[:, -1]
 
     def mean(self, measure: str, category: str) -> ByLayer:
-        """The mean over tokens of a kind, of `value-norm` or of a mixing ratio, by layer."""
+        """Return the mean `value-norm` or mixing ratio over the tokens of a category: [layer]."""
         return self._moments("means", measure, category).means[:, -1]
 
     def _moments(self, table: str, measure: str, category: str) -> Moments:
-        held: dict[tuple[str, str], Moments] = getattr(self.tally, table)
+        held: dict[tuple[str, str], Moments] = getattr(self.sums, table)
         require_known(measure, dict.fromkeys(name for name, _ in held), "measure")
-        require_known(category, [kind for name, kind in held if name == measure], "category")
+        known = [held_category for name, held_category in held if name == measure]
+        require_known(category, known, "category")
         return held[measure, category]
 
     def correlation(self, category: str) -> float:
-        """Spearman's ρ of α and ‖f(x)‖ over pairs of all texts whose key is of a kind."""
-        require_known(category, self.tally.relations, "category")
-        return self.tally.relations[category].spearman
+        """Return Spearman's ρ of α and ‖f(x)‖ over the pairs of tokens with a key of a category."""
+        require_known(category, self.sums.correlations, "category")
+        return self.sums.correlations[category].spearman
 
     def frequency(
         self, ranks: Mapping[int, int] | None = None, *, without: Collection[int] = ()
     ) -> dict[str, float]:
-        """Spearman's ρ of a token's frequency rank with what it gets of α and has of ‖f(x)‖.
+        """Return Spearman's ρ of a token's frequency rank with its α and its ‖f(x)‖, by measure.
 
         Averaged over layers, heads and queries for each occurrence, as in Kobayashi et al. 2020;
-        mixing ratios too, where they are known.
+        also of mixing ratios, if the profile has them.
 
         Parameters
         ----------
@@ -117,138 +132,139 @@ class Profile(ReportMixin):
         without
             Ids that are left out, such as those of special tokens.
         """
-        left_out = frozenset(without)
         return {
-            measure: met.spearman(ranks, without=left_out)
-            for measure, met in self.tally.occurrences.items()
+            measure: occurrences.spearman(ranks, without=frozenset(without))
+            for measure, occurrences in self.sums.occurrences.items()
         }
 
     def dispersion(self) -> Float64[np.ndarray, "layer head"]:
-        """How much ‖f(x)‖ differs between tokens: the deviation over the mean, in each head."""
-        require_known("value-norm", [measure for measure, _ in self.tally.spreads], "measure")
-        moments = self.tally.spreads["value-norm", "all"]
+        """Return the coefficient of variation of ‖f(x)‖ over tokens: [layer head]."""
+        require_known("value-norm", [measure for measure, _ in self.sums.dispersions], "measure")
+        moments = self.sums.dispersions["value-norm", "all"]
         ratio: Float64[np.ndarray, "layer head"] = moments.deviation / moments.means
         return ratio
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """Texts in which α and ‖αf(x)‖ disagree most, the worst first."""
-        return tuple(sorted(self.tally.examples, reverse=True))
+        """The texts in which α and ‖αf(x)‖ disagree most, in falling order."""
+        return tuple(sorted(self.sums.examples, reverse=True))
 
-    def to_dataframe(self, table: str = "share") -> "pd.DataFrame":
-        """A tidy table: `share`, `mass`, `mean`, `relation`, `pattern`, `disagreement`, `failure`.
+    def to_dataframe(self, table: "Table" = "share") -> "pd.DataFrame":
+        """Return a tidy table: share, mass, mean, correlation, pattern, disagreement or failure.
 
-        Means over texts, with the standard deviation and the 95% interval between texts. A head
-        that is missing stands for the mean over all.
+        Means over texts, with the standard deviation and the 95% interval between texts. A missing
+        head is the mean over all heads.
         """
         require_known(table, TABLES, "table")
         rows = list(getattr(self, f"_{table}_rows")())
         names = dict.fromkeys(name for row in rows for name in row)
-        return tidy({name: [row.get(name) for row in rows] for name in names})
+        return dataframe_of({name: [row.get(name) for row in rows] for name in names})
 
     def _share_rows(self) -> Iterator[dict[str, Any]]:
-        yield from self._rows(self.tally.shares, "category")
+        yield from self._moment_rows(self.sums.shares, "category")
 
     def _mass_rows(self) -> Iterator[dict[str, Any]]:
-        yield from self._rows(self.tally.masses, "category")
+        yield from self._moment_rows(self.sums.masses, "category")
 
     def _mean_rows(self) -> Iterator[dict[str, Any]]:
-        yield from self._rows(self.tally.means, "category")
+        yield from self._moment_rows(self.sums.means, "category")
 
     def _pattern_rows(self) -> Iterator[dict[str, Any]]:
-        yield from self._rows(self.tally.shapes, "pattern")
+        yield from self._moment_rows(self.sums.patterns, "pattern")
 
     def _disagreement_rows(self) -> Iterator[dict[str, Any]]:
-        yield from self._rows(self.tally.apart, "against")
+        yield from self._moment_rows(self.sums.disagreements, "against")
 
-    def _relation_rows(self) -> Iterator[dict[str, Any]]:
-        for kind, relation in self.tally.relations.items():
-            yield {"category": kind, "spearman": relation.spearman, "pairs": relation.pairs}
+    def _correlation_rows(self) -> Iterator[dict[str, Any]]:
+        for category, pairs in self.sums.correlations.items():
+            yield {"category": category, "spearman": pairs.spearman, "pairs": pairs.pairs}
 
     def _failure_rows(self) -> Iterator[dict[str, Any]]:
-        for one in self.failures:
-            yield {"number": one.number, "text": one.text, "reason": one.reason}
+        for failure in self.failures:
+            yield {"number": failure.number, "text": failure.text, "reason": failure.reason}
 
-    def _rows(self, held: dict[tuple[str, str], Moments], second: str) -> Iterator[dict[str, Any]]:
-        """One row for each layer and column."""
+    def _moment_rows(
+        self, held: dict[tuple[str, str], Moments], second: str
+    ) -> Iterator[dict[str, Any]]:
+        """Yield one row for each layer and column; `second` names what the keys' second part is."""
         for (measure, name), moments in held.items():
             columns: Columns = (*self.heads, None)
             columns = columns[: moments.mean.shape[1]] if moments.mean.shape[1] > 1 else (None,)
-            for place, layer in enumerate(self.layers):
-                for at, head in enumerate(columns):
-                    mean, half = moments.means[place, at], moments.interval[place, at]
+            for row, layer in enumerate(self.layers):
+                for column, head in enumerate(columns):
+                    mean, half = moments.means[row, column], moments.interval[row, column]
                     yield {
                         "measure": measure, second: name, "layer": layer, "head": head,
                         "mean": mean, "low": mean - half, "high": mean + half,
-                        "deviation": moments.deviation[place, at],
-                        "texts": int(moments.count[place, at]),
+                        "deviation": moments.deviation[row, column],
+                        "texts": int(moments.count[row, column]),
                     }  # fmt: skip
 
     def save(self, path: str | Path) -> Path:
-        """Write the profile to one file that `normviz.load` opens, without torch."""
+        """Write the profile to a file that `normviz.load` opens without torch; return its path."""
         from normviz.corpus.profile_file import save
 
         return save(self, path)
 
     def chart(self, measure: str) -> Chart:
-        """Curves over the layers: which share of a measure each kind of token has."""
-        require_known(measure, dict.fromkeys(name for name, _ in self.tally.shares), "measure")
+        """Return curves over the layers: each category's share of a measure."""
+        require_known(measure, dict.fromkeys(name for name, _ in self.sums.shares), "measure")
         return self._panel().shares(measure)
 
     def charts(self) -> tuple[Chart, ...]:
-        """The curves worth seeing: shares of α beside ‖αf(x)‖, ‖f(x)‖, mixing ratios, further."""
+        """Return the charts: shares of α and ‖αf(x)‖, ‖f(x)‖, mixing ratios, other shares."""
         return self._panel().charts()
 
     def _panel(self) -> "Panel":
-        from normviz.corpus.charts import Panel, Side
+        from normviz.corpus.charts import Panel, ProfileSeries
 
-        return Panel((Side(self),), self.layers)
+        return Panel((ProfileSeries(self),), self.layers)
 
     @property
-    def corpus(self) -> str:
-        """How large the corpus was."""
-        return f"{plural(self.texts, 'text')}, {plural(self.tokens, 'token')}"
+    def corpus_size(self) -> str:
+        """The number of texts and tokens, in words."""
+        return f"{pluralize(self.texts, 'text')}, {pluralize(self.tokens, 'token')}"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of the run, a sentence each."""
+        """Sentences on what went wrong in the run."""
         if not self.failures:
             return ()
-        count = plural(len(self.failures), "text")
+        count = pluralize(len(self.failures), "text")
         return (f"{count} could not be measured; the first: {self.failures[0].reason}",)
 
     def report(self) -> Report:
-        """The charts, and over what they are."""
-        return Report(f"{self.model} ({self.stream})", self.corpus, self.notes, self.charts())
+        """Return the charts as a page."""
+        return Report(f"{self.model} ({self.stream})", self.corpus_size, self.notes, self.charts())
 
     def compare(self, other: "Profile", names: tuple[str, str] | None = None) -> "Comparison":
-        """Two models or checkpoints over the same corpus: this profile, and another.
+        """Compare two models or checkpoints over the same corpus.
 
         Parameters
         ----------
         other
             The other profile; layers of the same number are compared.
         names
-            What the two are called; without it, by their models.
+            The names of the two; by default those of their models.
         """
         from normviz.corpus.comparison import Comparison
 
         return Comparison(self, other, names or (self.model, other.model))
 
     def __str__(self) -> str:
-        """The corpus, and the shares of each kind of token under each measure."""
-        title = f"{self.model} ({self.stream}): {self.corpus}"
+        """Return the size of the corpus, and a table of shares by measure and category."""
+        title = f"{self.model} ({self.stream}): {self.corpus_size}"
         title += f"; {len(self.failures):,} failed" if self.failures else ""
-        kinds = self.categories
-        lines = [f"{'share, mean of layers':<24}" + "".join(f"{kind:>13}" for kind in kinds)]
-        for measure in dict.fromkeys(name for name, _ in self.tally.shares):
-            shares = [float(self.share(measure, kind).mean()) for kind in kinds]
+        header = "".join(f"{category:>13}" for category in self.categories)
+        lines = [f"{'share, mean of layers':<24}{header}"]
+        for measure in dict.fromkeys(name for name, _ in self.sums.shares):
+            shares = [float(self.share(measure, name).mean()) for name in self.categories]
             lines.append(f"{measure:<24}" + "".join(f"{share:>13.1%}" for share in shares))
         return "\n".join([title, *lines])
 
     __repr__ = __str__
 
 
-def plural(count: int, word: str) -> str:
-    """So many of something."""
+def pluralize(count: int, word: str) -> str:
+    """Return a count with its noun, such as `3 texts`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"

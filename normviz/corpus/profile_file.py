@@ -1,4 +1,4 @@
-"""Profiles in files: what is known of a corpus so far, whole or not at all."""
+"""Profiles in files: sums as arrays, everything else as JSON, in one zip archive."""
 
 import json
 import zipfile
@@ -10,109 +10,119 @@ from typing import Any
 
 import numpy as np
 
+from normviz.core.failure import Failure
 from normviz.corpus.moments import Moments
 from normviz.corpus.profile import Profile
-from normviz.corpus.rank_correlation import Occurrences, Relation
-from normviz.corpus.sums import Example, Failure, Tally
+from normviz.corpus.rank_correlation import JointHistogram, Occurrences
+from normviz.corpus.sums import CorpusSums, Example
 from normviz.errors import BadFile
 from normviz.system.files import atomic_file
 
 FORMAT = "normviz profile"
-VERSION = 1
+VERSION = 2
 DESCRIPTION = "profile.json"
 NUMBERS = "numbers.npz"
-_SUMS = ("masses", "shares", "means", "spreads", "shapes", "apart")
-"""The parts of a tally that are moments."""
+MOMENTS = ("masses", "shares", "means", "dispersions", "patterns", "disagreements")
+"""The fields of `CorpusSums` that hold moments."""
 
 
-def save(profile: Profile, path: str | Path, *, more: Mapping[str, Any] | None = None) -> Path:
-    """Write a profile to a file; an older one stays whole until the new one is."""
-    place = Path(path)
+def save(profile: Profile, path: str | Path, *, progress: Mapping[str, Any] | None = None) -> Path:
+    """Write a profile to a file and return its path; an old file stays until it is complete.
+
+    Parameters
+    ----------
+    profile
+        The profile.
+    path
+        The file.
+    progress
+        What a checkpoint adds to it.
+    """
     arrays: dict[str, np.ndarray] = {}
-    tally = profile.tally
+    sums = profile.sums
     names: dict[str, list[Any]] = {}
-    for part in _SUMS:
-        held: dict[Any, Moments] = getattr(tally, part)
-        names[part] = list(held)
+    for table in MOMENTS:
+        held: dict[Any, Moments] = getattr(sums, table)
+        names[table] = list(held)
         for number, moments in enumerate(held.values()):
-            arrays |= {f"{part}.{number}.{n}": array for n, array in vars(moments).items()}
-    names["relations"] = list(tally.relations)
-    for number, relation in enumerate(tally.relations.values()):
-        one, other = np.nonzero(relation.counts)
-        arrays[f"relations.{number}"] = np.stack([one, other, relation.counts[one, other]])
-    names["occurrences"] = list(tally.occurrences)
-    for number, met in enumerate(tally.occurrences.values()):
-        rows = [(*key, count) for key, count in met.counts.items()]
+            arrays |= {f"{table}.{number}.{name}": array for name, array in vars(moments).items()}
+    names["correlations"] = list(sums.correlations)
+    for number, histogram in enumerate(sums.correlations.values()):
+        first, second = np.nonzero(histogram.counts)
+        counts = histogram.counts[first, second]
+        arrays[f"correlations.{number}"] = np.stack([first, second, counts])
+    names["occurrences"] = list(sums.occurrences)
+    for number, occurrences in enumerate(sums.occurrences.values()):
+        rows = [(*key, count) for key, count in occurrences.counts.items()]
         arrays[f"occurrences.{number}"] = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    described = {
+    description = {
         "format": FORMAT,
         "version": VERSION,
         "model": profile.model,
         "stream": profile.stream,
         "layers": profile.layers,
         "heads": profile.heads,
-        "texts": tally.texts,
-        "tokens": tally.tokens,
-        "examples": [asdict(one) for one in tally.examples],
-        "failures": [asdict(one) for one in profile.failures],
+        "texts": sums.texts,
+        "tokens": sums.tokens,
+        "examples": [asdict(example) for example in sums.examples],
+        "failures": [asdict(failure) for failure in profile.failures],
         "names": names,
-        "more": dict(more or {}),
+        "progress": dict(progress or {}),
     }
     numbers = BytesIO()
     np.savez_compressed(numbers, **arrays)  # type: ignore[arg-type]
-    with atomic_file(place) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
-        archive.writestr(DESCRIPTION, json.dumps(described, ensure_ascii=False))
+    with atomic_file(Path(path)) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
+        archive.writestr(DESCRIPTION, json.dumps(description, ensure_ascii=False))
         archive.writestr(NUMBERS, numbers.getvalue())
-    return place
+    return Path(path)
 
 
 def load(path: str | Path) -> tuple[Profile, dict[str, Any]]:
-    """A profile that `save` wrote, and what was written beside it."""
-    place = Path(path)
+    """Return a profile that `save` wrote, and what a checkpoint added to it."""
     try:
-        with zipfile.ZipFile(place) as archive:
-            plain = json.loads(archive.read(DESCRIPTION))
+        with zipfile.ZipFile(path) as archive:
+            description = json.loads(archive.read(DESCRIPTION))
             arrays = np.load(BytesIO(archive.read(NUMBERS)), allow_pickle=False)
-            _check_format(plain)
-            return _profile(plain, arrays), plain["more"]
+            _check_format(description)
+            return _read_profile(description, arrays), description["progress"]
     except FileNotFoundError as error:
         raise BadFile(
-            f"There is no file {str(place)!r}.", "A saved profile is wanted.", "Check the path."
+            f"There is no file {str(path)!r}.", "Expected a saved profile.", "Check the path."
         ) from error
     except (zipfile.BadZipFile, OSError, EOFError, LookupError, TypeError, ValueError) as error:
         raise BadFile(
-            f"{str(place)!r} is not a whole profile ({error}).",
-            "A file written by profile.save, or a checkpoint, is wanted.",
-            "Name another file, or begin again without it.",
+            f"{str(path)!r} is not a whole profile ({error}).",
+            "Expected a file written by profile.save, or a checkpoint.",
+            "Name another file, or start again without it.",
         ) from error
 
 
-def _check_format(plain: Mapping[str, Any]) -> None:
-    if plain["format"] != FORMAT or plain["version"] > VERSION:
-        message = f"its format is {plain['format']} {plain['version']}"
+def _check_format(description: Mapping[str, Any]) -> None:
+    if (description["format"], description["version"]) != (FORMAT, VERSION):
+        message = f"its format is {description['format']} {description['version']}"
         raise ValueError(message)
 
 
-def _profile(plain: Mapping[str, Any], arrays: Any) -> Profile:
-    names = plain["names"]
-    tally = Tally(plain["texts"], plain["tokens"])
-    for part in _SUMS:
-        found = {
-            tuple(key): Moments(*(arrays[f"{part}.{number}.{one.name}"] for one in fields(Moments)))
-            for number, key in enumerate(names[part])
+def _read_profile(description: Mapping[str, Any], arrays: Any) -> Profile:
+    names = description["names"]
+    sums = CorpusSums(description["texts"], description["tokens"])
+    for table in MOMENTS:
+        moments = {
+            tuple(key): Moments(*(arrays[f"{table}.{number}.{f.name}"] for f in fields(Moments)))
+            for number, key in enumerate(names[table])
         }
-        setattr(tally, part, found)
-    for number, kind in enumerate(names["relations"]):
-        one, other, count = arrays[f"relations.{number}"]
-        counts = np.zeros_like(Relation.of([], []).counts)
-        counts[one, other] = count
-        tally.relations[kind] = Relation(counts)
+        setattr(sums, table, moments)
+    for number, category in enumerate(names["correlations"]):
+        first, second, count = arrays[f"correlations.{number}"]
+        counts = np.zeros_like(JointHistogram.of([], []).counts)
+        counts[first, second] = count
+        sums.correlations[category] = JointHistogram(counts)
     for number, measure in enumerate(names["occurrences"]):
         rows = arrays[f"occurrences.{number}"].tolist()
-        tally.occurrences[measure] = Occurrences({(a, b): count for a, b, count in rows})
-    tally.examples = [Example(**one) for one in plain["examples"]]
-    failures = tuple(Failure(**one) for one in plain["failures"])
+        sums.occurrences[measure] = Occurrences({(a, b): count for a, b, count in rows})
+    sums.examples = [Example(**example) for example in description["examples"]]
+    failures = tuple(Failure(**failure) for failure in description["failures"])
     return Profile(
-        plain["model"], plain["stream"], tuple(plain["layers"]), tuple(plain["heads"]), tally,
-        failures,
+        description["model"], description["stream"], tuple(description["layers"]),
+        tuple(description["heads"]), sums, failures,
     )  # fmt: skip

@@ -1,109 +1,121 @@
-"""A whole corpus in one function: batches out, sums in, on one machine or many."""
+"""A profile of a whole corpus: batches out, sums in, on one machine or many."""
 
-from collections.abc import Iterable
+from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from normviz.core.axes import StreamName
 from normviz.core.catalog import DEFAULT, parse_measures
-from normviz.corpus.categories import Kinds
-from normviz.corpus.checkpoint import begun
-from normviz.corpus.executor import outcomes, refuse_unsendable
+from normviz.core.keywords import refuse_unknown_keywords
+from normviz.corpus.arguments import require_at_least, require_model_and_texts
+from normviz.corpus.categories import Categories, CategoryRules
+from normviz.corpus.checkpoint import open_checkpoint
+from normviz.corpus.executor import refuse_unsendable, run_batches
 from normviz.corpus.profile import Profile
-from normviz.corpus.sources import items_of
-from normviz.corpus.worker import Job, batches
-from normviz.errors import BadInput
+from normviz.corpus.sources import Texts, read_items
+from normviz.corpus.worker import Job, text_length
+from normviz.model.batches import batched
+from normviz.model.limits import MaxTokens, require_max_tokens
 from normviz.system.progress import track_progress
 
+if TYPE_CHECKING:
+    import torch
 
+    from normviz.model.options import Measures
+    from normviz.model.types import Model, Tokenizer
+
+
+@refuse_unknown_keywords
 def profile(
-    texts: Any,
-    model: Any = "demo",
-    tokenizer: Any = None,
+    model: "Model",
+    texts: "Texts",
     *,
-    measures: str | Iterable[str] = DEFAULT,
-    categories: Any = None,
+    tokenizer: "Tokenizer | str | Path | None" = None,
+    measures: "Measures" = DEFAULT,
+    categories: "CategoryRules | None" = None,
     column: str | None = None,
-    longest: int | None = None,
+    max_tokens: "MaxTokens | None" = None,
     batch_size: int = 16,
-    stream: str | None = None,
-    heads: bool = True,
-    dtype: Any = None,
+    stream: StreamName | None = None,
+    head_patterns: bool = True,
+    dtype: "str | torch.dtype | None" = None,
     checkpoint: str | Path | None = None,
-    executor: Any = None,
+    executor: Executor | None = None,
 ) -> Profile:
-    """What a model does on average over a corpus: Experiment 1 of Kobayashi et al. 2020 as a tool.
+    """Measure what a model does on average over a corpus (Kobayashi et al. 2020, Experiment 1).
 
-    Texts are read as they are needed and only sums are kept, so that memory does not grow with
-    their number. α and ‖αf(x)‖ are added up over the keys of a category, averaged over queries and
-    then over texts; ‖f(x)‖ is averaged over the tokens of a category, then over texts (the paper's
-    averaging); intervals are those between texts.
+    Texts are read as they are needed and only sums are kept, so that memory does not grow with the
+    corpus. α and ‖αf(x)‖ are summed over the keys of a category, averaged over queries and then
+    over texts; ‖f(x)‖ is averaged over the tokens of a category, then over texts, as in the paper.
+    Intervals are those between texts.
 
     Parameters
     ----------
+    model, tokenizer, dtype
+        As for `analyze`. For other processes, names or folders: each loads the model once.
     texts
         Texts or pairs of texts, a `Path` to a file (`.txt`: a text on each line, `.jsonl`) or a
         folder of them, a dataset or dataframe with a `column` of texts.
-    model, tokenizer, dtype
-        As for `analyze`. For other processes, names or folders: each loads the model once.
     measures
         As for `analyze`. Rungs of the ladder bring their mixing ratios.
     categories
         None for [CLS], [SEP], punctuation and other; a mapping of names to regular expressions that
-        words are matched with, in order; or a function that gets the `Tokens` of a text and gives a
-        name for each, such as its part of speech.
+        words are matched with, in order; or a function that takes the `Tokens` of a text and
+        returns a name for each, such as its part of speech.
     column
         The column that holds the texts.
-    longest
-        After how many tokens a text is cut off; without it, one that is too long fails.
+    max_tokens
+        Where longer texts are truncated: a number of tokens, or `"model"` for the model's limit.
+        By default a text that the model cannot take is one of the failures.
     batch_size
-        How many texts of like length go together.
+        How many texts of similar length run together.
     stream
-        Which attention, where the model has several.
-    heads
-        Whether the heads' patterns and disagreements are told as well; they cost as much as the
-        masses.
+        Which attention, if the model has several.
+    head_patterns
+        Whether to measure the patterns of single heads and how far α and ‖αf(x)‖ disagree in them;
+        they cost as much as everything else.
     checkpoint
-        A file that holds how far the run has come: called again after a kill, it goes on there.
+        A file that holds the progress of the run: called again after a kill, it continues there.
     executor
         Any `concurrent.futures.Executor` to run batches in, such as Dask's
-        `Client(...).get_executor()`. What is lost with a worker is sent once more, text by text;
-        a text that is lost twice is among the failures.
+        `Client(...).get_executor()`. A batch that is lost with a worker is sent once more, text by
+        text; a text that is lost twice is one of the failures.
+
+    Returns
+    -------
+    Profile
+        Shares, masses and means by layer, head and category, with tables, charts and a report.
     """
-    _refuse_nonsense(batch_size, longest)
+    require_model_and_texts("profile", model, texts, tokenizer)
+    require_at_least(1, batch_size=batch_size)
+    require_max_tokens(max_tokens)
     refuse_unsendable(model, tokenizer, executor)
     job = Job(
         model,
         tokenizer,
         dtype,
         parse_measures(measures),
-        Kinds.asked(categories),
-        longest,
+        Categories.from_user(categories),
+        max_tokens,
         stream,
-        heads,
+        head_patterns,
     )
-    sofar = begun(checkpoint, job)
-    waiting = (item for item in items_of(texts, column) if not sofar.has(item))
-    with track_progress("texts", _length(texts)) as step:
-        step(sofar.count)
-        for batch, outcome in outcomes(job, batches(waiting, batch_size), executor):
-            sofar.add(batch, outcome)
+    progress = open_checkpoint(checkpoint, job)
+    remaining = (item for item in read_items(texts, column) if not progress.has(item))
+    batches = batched(remaining, batch_size, text_length)
+    with track_progress("texts", _count(texts)) as step:
+        step(progress.count)
+        for batch, outcome in run_batches(job, batches, executor):
+            progress.add(batch, outcome)
             step(len(batch))
-    return sofar.finished()
+    return progress.finish()
 
 
-def _length(texts: Any) -> int | None:
-    """How many texts there are, where that is known before they are read."""
+def _count(texts: Any) -> int | None:
+    """Return the number of texts, if it is known before they are read."""
     if isinstance(texts, str):  # a path
         return None
     try:
         return len(texts)
     except TypeError:
         return None
-
-
-def _refuse_nonsense(batch_size: int, longest: int | None) -> None:
-    for name, value in (("batch_size", batch_size), ("longest", longest)):
-        if value is not None and value < 1:
-            raise BadInput(
-                f"{name} is {value}.", "A number of at least one is wanted.", f"Give {name}=16."
-            )

@@ -1,22 +1,27 @@
-"""What is kept of every text: sums by kind of token, and nothing that grows with their number."""
+"""Sums over texts: everything that is kept of a corpus. They do not grow with its size."""
 
 import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from normviz.corpus.moments import Moments
-from normviz.corpus.rank_correlation import Occurrences, Relation
+from normviz.corpus.rank_correlation import JointHistogram, Occurrences
+
+if TYPE_CHECKING:
+    from normviz.core.catalog import MeasureId
 
 Key = tuple[str, str]
-"""A measure and a kind of token."""
+"""A measure, and a category of tokens (or a pattern, or another measure)."""
 
-EXAMPLES = 20
-"""How many texts are kept in which two measures disagree most."""
+COMPARED: "tuple[MeasureId, MeasureId]" = ("weight", "weighted-norm")
+"""The two measures that a profile sets side by side, as in Kobayashi et al. 2020."""
+MAX_EXAMPLES = 20
+"""How many of the texts in which two measures disagree most are kept."""
 
-Sum = TypeVar("Sum", Moments, Relation, Occurrences)
+Sum = TypeVar("Sum", Moments, JointHistogram, Occurrences)
 
 
 @dataclass(frozen=True, order=True)
@@ -29,76 +34,65 @@ class Example:
     text: str
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A text that could not be measured, and why."""
-
-    number: int
-    """Its place in the corpus, from 0."""
-    text: str
-    """How it begins."""
-    reason: str
-
-
 @dataclass
-class Tally:
-    """Everything that is known of some texts of a corpus."""
+class CorpusSums:
+    """The sums over some texts of a corpus; `+` merges those of others."""
 
     texts: int = 0
     tokens: int = 0
     masses: dict[Key, Moments] = field(default_factory=dict)
-    """What a query takes from each kind of key, averaged over queries: [layer column].
+    """What a query takes from each category of key, averaged over queries: [layer column].
 
-    A column for each head, and where there are several a last one for their mean.
+    A column for each head, and a last one for their mean if there are several.
     """
     shares: dict[Key, Moments] = field(default_factory=dict)
     """The same as a share of what a query takes from all keys together: [layer column]."""
     means: dict[Key, Moments] = field(default_factory=dict)
-    """Means over the tokens of a kind, of ‖f(x)‖ and of mixing ratios: [layer column]."""
-    spreads: dict[Key, Moments] = field(default_factory=dict)
-    """‖f(x)‖ over single tokens, whatever their kind: [layer head]."""
-    relations: dict[str, Relation] = field(default_factory=dict)
-    """α against ‖f(x)‖, pair by pair, by kind of key."""
+    """Means over the tokens of a category, of ‖f(x)‖ and of mixing ratios: [layer column]."""
+    dispersions: dict[Key, Moments] = field(default_factory=dict)
+    """‖f(x)‖ over single tokens of all categories: [layer head]."""
+    correlations: dict[str, JointHistogram] = field(default_factory=dict)
+    """α against ‖f(x)‖, pair by pair, by category of the key."""
     occurrences: dict[str, Occurrences] = field(default_factory=dict)
-    """What each entry of the vocabulary has of a measure, averaged over layers and heads."""
-    shapes: dict[Key, Moments] = field(default_factory=dict)
-    """How far each head has each pattern under each measure, beyond chance: [layer head]."""
-    apart: dict[Key, Moments] = field(default_factory=dict)
-    """How far two measures are apart: [layer head]."""
+    """A measure of each token id, averaged over layers and heads."""
+    patterns: dict[Key, Moments] = field(default_factory=dict)
+    """How strongly each head has each pattern under each measure, above chance: [layer head]."""
+    disagreements: dict[Key, Moments] = field(default_factory=dict)
+    """How far two measures disagree: [layer head]."""
     examples: list[Example] = field(default_factory=list)
 
-    def __add__(self, other: "Tally") -> "Tally":
-        """Both together; the order makes no difference but in the last digits."""
-        return Tally(
+    def __add__(self, other: "CorpusSums") -> "CorpusSums":
+        """Return the sums over both; their order affects only the last digits."""
+        return CorpusSums(
             self.texts + other.texts,
             self.tokens + other.tokens,
-            _merged(self.masses, other.masses, self.texts, other.texts),
-            _merged(self.shares, other.shares, self.texts, other.texts),
-            _merged(self.means, other.means),
-            _merged(self.spreads, other.spreads),
-            _merged(self.relations, other.relations),
-            _merged(self.occurrences, other.occurrences),
-            _merged(self.shapes, other.shapes),
-            _merged(self.apart, other.apart),
-            heapq.nlargest(EXAMPLES, {*self.examples, *other.examples}),
+            _merge(self.masses, other.masses, self.texts, other.texts),
+            _merge(self.shares, other.shares, self.texts, other.texts),
+            _merge(self.means, other.means),
+            _merge(self.dispersions, other.dispersions),
+            _merge(self.correlations, other.correlations),
+            _merge(self.occurrences, other.occurrences),
+            _merge(self.patterns, other.patterns),
+            _merge(self.disagreements, other.disagreements),
+            heapq.nlargest(MAX_EXAMPLES, {*self.examples, *other.examples}),
         )
 
 
-def _merged(one: Mapping[Any, Sum], other: Mapping[Any, Sum], *texts: int) -> dict[Any, Sum]:
-    """Sums under all names of both; a mass that some texts do not know was nothing there."""
-    found: dict[Any, Sum] = {}
-    for name in {**one, **other}:
-        first, second = one.get(name), other.get(name)
-        if first is None or second is None:
-            known = first if first is not None else second
-            missing = texts[0 if first is None else 1] if texts else 0
-            found[name] = _with_nothing(known, missing) if missing else known  # type: ignore[assignment, arg-type]
+def _merge(first: Mapping[Any, Sum], second: Mapping[Any, Sum], *texts: int) -> dict[Any, Sum]:
+    """Add sums under the keys of both; with `texts`, a key missing from some texts is 0 there."""
+    merged: dict[Any, Sum] = {}
+    for key in {**first, **second}:
+        one, other = first.get(key), second.get(key)
+        if one is None or other is None:
+            known = one if one is not None else other
+            missing = texts[0 if one is None else 1] if texts else 0
+            merged[key] = _with_zeros(known, missing) if missing else known  # type: ignore[assignment, arg-type]
         else:
-            found[name] = first + second
-    return found
+            merged[key] = one + other
+    return merged
 
 
-def _with_nothing(moments: Moments, texts: int) -> Moments:
-    """The same with so many texts more, in which there was nothing."""
+def _with_zeros(moments: Moments, texts: int) -> Moments:
+    """Return the moments with this many more texts, in which every value is 0."""
     zero = np.zeros(moments.mean.shape)
     return moments + Moments(np.full(zero.shape, texts), zero, zero)

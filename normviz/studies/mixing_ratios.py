@@ -2,31 +2,40 @@
 
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from normviz.core.catalog import MEASURES
+from normviz.core.keywords import refuse_unknown_keywords
+from normviz.corpus.arguments import require_model_and_texts, require_text_list
+from normviz.corpus.sources import Text
 from normviz.errors import BadInput
+from normviz.io.tables import dataframe_of
 from normviz.model.analyze import analyze
-from normviz.model.loading import load_model
-from normviz.studies.identifiability.documents import Text, listed
-from normviz.system.optional import require_packages
+from normviz.model.limits import MaxTokens, check_length, require_max_tokens, token_limit
+from normviz.model.loading import LoadedModel, load_model
 from normviz.system.progress import track_progress
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
     import torch
 
-PAPER = {
+    from normviz.core.words import MixingId
+    from normviz.model.types import Model, Tokenizer
+
+PAPER_NAMES: "dict[str, MixingId]" = {
     "ATTN-W": "weight",
     "ATTN-N": "attention",
     "ATTNRES-W": "weight-residual",
     "ATTNRES-N": "attention-residual",
     "ATTNRESLN-N": "attention-block",
 }
-"""What Kobayashi et al. 2021 call the mixing ratios, and what `Flow.mixing` calls them."""
+"""The names of the mixing ratios in Kobayashi et al. 2021, and in `Flow.mixing`."""
 
 
 @dataclass(frozen=True)
@@ -40,57 +49,55 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Mixing:
-    """How much of a token comes from others, as in Table 2 of Kobayashi et al. 2021."""
+    """How much of a token comes from other tokens, as in Table 2 of Kobayashi et al. 2021."""
 
     model: str
     texts: int
     tokens: int
-    """How many there were in all texts together, special ones included."""
+    """The number of tokens in all texts, including special ones."""
     masked: int
-    """How many of them were replaced by the mask."""
+    """The number of tokens that were replaced by the mask."""
     ratios: Mapping[str, Ratio]
     """By the paper's names."""
 
     def __post_init__(self) -> None:
-        """Lock the ratios."""
+        """Make the ratios read-only."""
         object.__setattr__(self, "ratios", MappingProxyType(dict(self.ratios)))
 
     def __str__(self) -> str:
-        """The table in per cent, as the paper prints it."""
-        counted = f"{self.texts} texts, {self.tokens:,} tokens, {self.masked:,} of them masked"
+        """Return the table in percent, as the paper prints it."""
+        counts = f"{self.texts} texts, {self.tokens:,} tokens, {self.masked:,} of them masked"
         rows = [f"{'mixing ratio, %':<16} {'mean':>6} {'max':>6} {'min':>6}"]
         for name, ratio in self.ratios.items():
             percent = " ".join(f"{100 * value:>6.1f}" for value in asdict(ratio).values())
             rows.append(f"{name:<16} {percent}")
-        return "\n".join([f"{self.model}: {counted}", *rows])
+        return "\n".join([f"{self.model}: {counts}", *rows])
 
     __repr__ = __str__
 
     def to_dataframe(self) -> "pd.DataFrame":
-        """One row for each ratio, between 0 and 1."""
-        with require_packages("pandas", extra="tables"):
-            import pandas as pd
-
-        return pd.DataFrame(
-            [{"ratio": name, **asdict(ratio)} for name, ratio in self.ratios.items()]
-        )
+        """Return one row for each ratio, between 0 and 1."""
+        values = self.ratios.values()
+        columns = {f.name: [getattr(ratio, f.name) for ratio in values] for f in fields(Ratio)}
+        return dataframe_of({"ratio": list(self.ratios), **columns})
 
 
+@refuse_unknown_keywords
 def mixing(
-    model: Any,
-    texts: Iterable[Text],
+    model: "Model",
+    texts: "Iterable[Text]",
     *,
-    tokenizer: Any = None,
-    masked: Any = 0.12,
-    longest: int = 128,
+    tokenizer: "Tokenizer | str | Path | None" = None,
+    masked: float = 0.12,
+    max_tokens: "MaxTokens | None" = 128,
     seed: int = 0,
     dtype: "str | torch.dtype | None" = None,
 ) -> Mixing:
-    """Mixing ratios over many texts, by the protocol of Kobayashi et al. 2021 (Table 2).
+    """Measure mixing ratios over many texts, by the protocol of Kobayashi et al. 2021 (Table 2).
 
     In every text 12% of the tokens that are not special, rounded down but at least one, are
     replaced by the mask (15% × 80%, as in BERT's training); then each token of each layer counts
-    once. Published for BERT-base: 85.2 (ATTN-N), 22.3 (ATTNRES-N) and 18.8 (ATTNRESLN-N) per cent,
+    once. Published for BERT-base: 85.2 (ATTN-N), 22.3 (ATTNRES-N) and 18.8 (ATTNRESLN-N) percent,
     over 992 sequences from Wikipedia. For the two ratios by weight the paper prints 97.1 and 48.6,
     and the authors' released notebook 96.4 and 48.2.
 
@@ -101,71 +108,91 @@ def mixing(
     texts
         Texts, or pairs of texts that are read together.
     masked
-        Which share of the tokens is masked; 0 for models without a mask.
-    longest
-        After how many tokens a text is cut off.
+        The share of the tokens to mask; 0 for models without a mask.
+    max_tokens
+        Where longer texts are truncated: a number of tokens, or `"model"` for the model's limit.
+        None refuses a text that the model cannot take.
     seed
-        Where the random choice of masked tokens begins.
+        The seed of the random choice of masked tokens.
     dtype
         The precision to run in.
+
+    Returns
+    -------
+    Mixing
+        Mean, maximum and minimum of each ratio.
     """
-    given = listed(texts, "mixing")
+    require_model_and_texts("mixing", model, texts, tokenizer)
+    text_list = require_text_list("mixing", texts)
+    require_max_tokens(max_tokens)
     if not (isinstance(masked, int | float) and 0 <= masked <= 1):
         raise BadInput(
             f"masked is {masked!r}.",
-            "The share of tokens to mask is wanted, from 0 to 1.",
+            "Expected the share of tokens to mask, from 0 to 1.",
             "Write masked=0.12, as in the paper.",
         )
     loaded = load_model(model, tokenizer, dtype=dtype)
-    draw = random.Random(seed)  # noqa: S311 (the paper's own choice, and no secret)
-    found: dict[str, list[np.ndarray]] = {name: [] for name in PAPER}
-    replaced = 0
-    measures = ["weight", *(rung for rung in PAPER.values() if rung.startswith("attention"))]
-    with track_progress("texts", len(given)) as step:
-        for text in given:
-            inputs, count = _masked(loaded.tokenizer, text, float(masked), longest, draw)
-            flow = analyze(loaded.model, loaded.tokenizer, inputs=inputs, measures=measures)
-            replaced += count
-            for name, rung in PAPER.items():
-                found[name].append(flow.mixing(rung))
+    generator = random.Random(seed)  # noqa: S311 (the paper's own choice, and not a secret)
+    ratios: dict[str, list[np.ndarray]] = {name: [] for name in PAPER_NAMES}
+    masked_count = 0
+    measures = [name for name in PAPER_NAMES.values() if name in MEASURES]
+    with track_progress("texts", len(text_list)) as step:
+        for text in text_list:
+            inputs, count = _mask_tokens(loaded, text, float(masked), max_tokens, generator)
+            flow = analyze(
+                loaded.model, tokenizer=loaded.tokenizer, inputs=inputs, measures=measures
+            )
+            masked_count += count
+            for name, measure in PAPER_NAMES.items():
+                ratios[name].append(flow.mixing(measure))
             step()
-    return _tabulated(loaded.name, found, replaced)
+    return _pool(loaded.name, ratios, masked_count)
 
 
-def _tabulated(model: str, found: Mapping[str, list[np.ndarray]], masked: int) -> Mixing:
-    counts = [ratios.shape[1] for ratios in found["ATTN-W"]]
+def _pool(model: str, ratios: Mapping[str, list[np.ndarray]], masked: int) -> Mixing:
+    """Return mean, maximum and minimum over all texts, layers and tokens."""
+    counts = [by_token.shape[1] for by_token in ratios["ATTN-W"]]
     pooled = {
-        name: np.concatenate([r.ravel() for r in ratios]).astype(np.float64)
-        for name, ratios in found.items()
+        name: np.concatenate([by_token.ravel() for by_token in of_texts]).astype(np.float64)
+        for name, of_texts in ratios.items()
     }
-    ratios = {
-        name: Ratio(float(all_.mean()), float(all_.max()), float(all_.min()))
-        for name, all_ in pooled.items()
+    results = {
+        name: Ratio(float(values.mean()), float(values.max()), float(values.min()))
+        for name, values in pooled.items()
     }
-    return Mixing(model, len(counts), sum(counts), masked, ratios)
+    return Mixing(model, len(counts), sum(counts), masked, results)
 
 
-def _masked(
-    tokenizer: Any, text: Text, share: float, longest: int, draw: random.Random
+def _mask_tokens(
+    loaded: LoadedModel,
+    text: Text,
+    share: float,
+    max_tokens: MaxTokens | None,
+    generator: random.Random,
 ) -> tuple[dict[str, Any], int]:
-    """The model's inputs with some tokens replaced by the mask, and how many."""
+    """Return the model's inputs with some tokens replaced by the mask, and their number."""
+    tokenizer = loaded.tokenizer
     if tokenizer is None or (share and getattr(tokenizer, "mask_token_id", None) is None):
         raise BadInput(
             "There is no tokenizer." if tokenizer is None else "This tokenizer has no mask.",
             "The paper's protocol masks 12% of the tokens.",
-            "Give tokenizer=…." if tokenizer is None else "Write masked=0 to leave texts whole.",
+            "Give tokenizer=…." if tokenizer is None else "Write masked=0 to mask nothing.",
         )
-    pair = (text,) if isinstance(text, str) else text
+    limit = token_limit(loaded.model, tokenizer)
+    if isinstance(max_tokens, int):
+        limit = max_tokens if limit is None else min(max_tokens, limit)
+    truncate = {} if max_tokens is None or limit is None else {"max_length": limit}
     inputs = tokenizer(
-        *pair,
-        truncation=True,
-        max_length=longest,
+        *((text,) if isinstance(text, str) else text),
+        truncation=bool(truncate),
+        **truncate,
         return_special_tokens_mask=True,
         return_tensors="pt",
     )
-    special = inputs.pop("special_tokens_mask")[0]
-    places = [place for place, flag in enumerate(special.tolist()) if not flag]
-    count = min(len(places), max(1, int(len(places) * share))) if share else 0
-    for place in draw.sample(places, count):
-        inputs["input_ids"][0, place] = tokenizer.mask_token_id
+    special = inputs.pop("special_tokens_mask")[0].tolist()
+    check_length(len(special), limit)
+    positions = [position for position, flag in enumerate(special) if not flag]
+    count = min(len(positions), max(1, int(len(positions) * share))) if share else 0
+    for position in generator.sample(positions, count):
+        inputs["input_ids"][0, position] = tokenizer.mask_token_id
     return dict(inputs), count

@@ -1,4 +1,4 @@
-"""Alignment error rate, files of links, and two directions made one."""
+"""Alignment error rate, files of links, and links of two directions combined."""
 
 import itertools
 import math
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from paths import ROOT
 
 import normviz
-from normviz.alignment import Gold, read, write
-from normviz.alignment.formats import written
+from normviz.alignment import Gold, read_links, write_links
+from normviz.alignment.formats import format_links
 from normviz.errors import BadInput, NormvizError, UnknownName
 
 pairs = st.frozensets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=12)
@@ -57,42 +57,42 @@ def test_nothing_to_count_is_no_number():
 
 def test_every_form_of_the_same_links_scores_the_same():
     links, gold = {(0, 0), (1, 2)}, Gold({(0, 0)}, {(1, 1)})
-    wanted = normviz.aer([links], [gold]).aer
-    assert normviz.aer(["0-0 1-2"], ["1-1 2p2"]).aer == wanted
-    assert normviz.aer("0-0 1-2", ["0-0 1p1"]).aer == wanted
-    assert normviz.aer(links, gold).aer == wanted
-    assert normviz.aer([[(0, 0), (1, 2)]], [({(0, 0)}, {(1, 1)})]).aer == wanted
-    assert normviz.aer(["0-0 1-2"], ["1 1 1 S", "1 2 2 P"], gold_format="naacl").aer == wanted
+    expected = normviz.aer([links], [gold]).aer
+    assert normviz.aer(["0-0 1-2"], ["1-1 2p2"]).aer == expected
+    assert normviz.aer("0-0 1-2", ["0-0 1p1"]).aer == expected
+    assert normviz.aer(links, gold).aer == expected
+    assert normviz.aer([[(0, 0), (1, 2)]], [({(0, 0)}, {(1, 1)})]).aer == expected
+    assert normviz.aer(["0-0 1-2"], ["1 1 1 S", "1 2 2 P"], gold_format="naacl").aer == expected
 
 
-def test_lines_that_do_not_tell_where_they_begin_count_as_the_others():
+def test_lines_that_do_not_show_their_first_number_count_like_the_others():
     assert normviz.aer(["1-1 2-2"], ["1-1 2p2"]).aer == 0
     assert normviz.aer(["1-1 2-2"], ["1-1 2-2 0-0"]).recall == pytest.approx(2 / 3)
 
 
 def test_five_lines_without_a_first_word_count_from_one():
     lines = ["1-1 2-2"] * 5
-    assert read(lines)[0] == Gold({(0, 0), (1, 1)})
+    assert read_links(lines)[0] == Gold({(0, 0), (1, 1)})
     with pytest.raises(BadInput, match="no word 0 and no possible link"):
-        read(lines[:4])
-    assert read(lines[:4], "pharaoh")[0] == Gold({(1, 1), (2, 2)})
+        read_links(lines[:4])
+    assert read_links(lines[:4], "pharaoh")[0] == Gold({(1, 1), (2, 2)})
 
 
 @pytest.mark.parametrize("form", ["pharaoh", "talp", "naacl"])
 @given(gold=st.lists(golds, min_size=1, max_size=5))
-def test_what_is_written_is_read_again(form, gold):
-    found = read(written(gold, form), form)
-    wanted = [Gold(one.sure) if form == "pharaoh" else one for one in gold]
-    while form == "naacl" and wanted and not wanted[-1].possible:
-        wanted.pop()  # a file that lists links knows nothing of pairs behind the last
-    assert found == wanted
+def test_written_links_are_read_again(form, gold):
+    found = read_links(format_links(gold, form), form)
+    expected = [Gold(one.sure) if form == "pharaoh" else one for one in gold]
+    while form == "naacl" and expected and not expected[-1].possible:
+        expected.pop()  # a file that lists links knows nothing of pairs behind the last
+    assert found == expected
 
 
 def test_a_file_is_written_whole_and_read_by_its_path(tmp_path):
     gold = [Gold({(0, 0)}, {(2, 1)}), Gold(frozenset())]
-    path = write(gold, tmp_path / "links.talp", "talp")
+    path = write_links(gold, tmp_path / "links.talp", "talp")
     assert path.read_text() == "1-1 3p2\n\n"
-    assert read(path) == read(str(path)) == gold
+    assert read_links(path) == read_links(str(path)) == gold
 
 
 BAD_LINES = [
@@ -106,22 +106,22 @@ BAD_LINES = [
 @pytest.mark.parametrize(("lines", "form", "said"), BAD_LINES)
 def test_a_line_that_is_no_link_is_named(lines, form, said):
     with pytest.raises(BadInput, match=said):
-        read(lines, form)
+        read_links(lines, form)
 
 
-def test_a_file_that_is_not_there_and_a_format_that_nobody_knows_are_refused(tmp_path):
+def test_a_missing_file_and_an_unknown_format_are_refused(tmp_path):
     with pytest.raises(BadInput, match="There is no file"):
-        read(tmp_path / "no.gold")
+        read_links(tmp_path / "no.gold")
     with pytest.raises(UnknownName, match="moses"):
-        read(["0-0"], "moses")
+        read_links(["0-0"], "moses")
 
 
 def test_links_and_gold_of_different_length_are_refused():
-    with pytest.raises(BadInput, match="links of 1 pairs of sentences, and gold links of 2"):
+    with pytest.raises(BadInput, match="links of 1 sentence pairs, and gold links of 2"):
         normviz.aer([{(0, 0)}], [{(0, 0)}, {(1, 1)}])
 
 
-def test_what_is_no_link_is_refused():
+def test_other_objects_than_links_are_refused():
     with pytest.raises(BadInput, match="'a'"):
         normviz.aer([{(0, "a")}], [{(0, 0)}])
     with pytest.raises(NormvizError, match="-1"):
@@ -139,7 +139,7 @@ def test_a_link_beyond_its_sentence_is_refused_with_its_line():
 def test_a_gold_link_beyond_its_sentence_is_reported_and_counted():
     gold = [Gold({(0, 0)}, {(1, 2)}), Gold({(0, 0), (0, 3)})]
     found = normviz.aer([{(0, 0)}, {(0, 0)}], gold, sentences=SENTENCES)
-    assert [note.split(":")[0] for note in found.beyond] == ["line 1", "line 2"]
+    assert [note.split(":")[0] for note in found.out_of_range] == ["line 1", "line 2"]
     assert found.recall == pytest.approx(2 / 3)
     assert "target word 3" in str(found)
 
@@ -160,10 +160,10 @@ def test_sentences_of_another_corpus_are_refused():
 
 @pytest.mark.skipif(not HANSARDS.exists(), reason="the Hansards do not lie beside the project")
 def test_the_hansards_score_as_they_must():
-    gold, sentences = read(HANSARDS / "enfr.gold"), HANSARDS / "enfr.src-tgt"
+    gold, sentences = read_links(HANSARDS / "enfr.gold"), HANSARDS / "enfr.src-tgt"
     assert (len(gold), sum(len(g.sure) for g in gold)) == (447, 4038)
     same = normviz.aer([g.sure for g in gold], HANSARDS / "enfr.gold", sentences=sentences)
-    assert (same.aer, same.beyond) == (0, ())
+    assert (same.aer, same.out_of_range) == (0, ())
     fewer = [frozenset(sorted(g.sure)[1:]) for g in gold]
     lost = sum(len(g.sure) for g in gold) - sum(map(len, fewer))
     # A = S − lost, all of it sure and possible.
@@ -211,7 +211,7 @@ def test_every_order_of_given_links_gives_the_same():
     assert len(found) == 1
 
 
-def test_alignments_of_two_directions_must_face_the_same_way():
+def test_alignments_of_two_directions_must_have_the_same_source():
     there = normviz.align(translation(), layer=0, source="los gat os duermen")
     back = there.swapped()
     with pytest.raises(BadInput, match="swapped"):

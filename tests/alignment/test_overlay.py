@@ -1,9 +1,9 @@
-"""Gold links laid over a flow: counted as people count words, checked, saved and sent."""
+"""Gold links of a flow: in the words of the gold set, checked, saved and sent."""
 
 import json
 
 import pytest
-from flows import random_flow, rewritten, translation_flow
+from flows import random_flow, rewrite_description, translation_flow
 
 from normviz import Gold, load
 from normviz.errors import BadFile, BadInput
@@ -56,7 +56,7 @@ def test_links_beyond_the_words_are_refused(link, sentences, kind):
     with pytest.raises(BadInput) as error:
         translation_flow().with_gold(gold)
     for part, sentence in zip(
-        (error.value.found, error.value.wanted, error.value.do), sentences, strict=True
+        (error.value.found, error.value.expected, error.value.do), sentences, strict=True
     ):
         assert sentence in part
 
@@ -74,7 +74,7 @@ def test_gold_is_kept_by_all_that_changes_a_flow(tmp_path):
 
 def test_a_file_without_gold_opens(tmp_path):
     path = translation_flow().with_gold(GOLD).save(tmp_path / "flow.normviz")
-    assert load(rewritten(path, lambda plain: plain.pop("gold"))).gold is None
+    assert load(rewrite_description(path, lambda plain: plain.pop("gold"))).gold is None
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_file_without_gold_opens(tmp_path):
 def test_damaged_gold_is_refused(tmp_path, gold):
     path = translation_flow().with_gold(GOLD).save(tmp_path / "flow.normviz")
     with pytest.raises(BadFile, match=r"flow\.normviz"):
-        load(rewritten(path, lambda plain: plain.update(gold=gold)))
+        load(rewrite_description(path, lambda plain: plain.update(gold=gold)))
 
 
 def test_gold_is_sent_in_order_and_what_is_sure_only_once():

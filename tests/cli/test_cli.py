@@ -1,7 +1,8 @@
-"""The command line: what a shell user expects, in every way it can end."""
+"""The command line: what it reads, writes and prints, and how it ends."""
 
 import io
 import json
+import re
 import subprocess
 import sys
 from xml.etree import ElementTree as ET
@@ -17,7 +18,7 @@ from normviz.system import progress
 
 @pytest.fixture
 def shell(tmp_path, monkeypatch, capsys):
-    """Runs a command in an empty folder; gives the exit code and what was printed."""
+    """Run a command in an empty folder; return the exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments, stdin=None):
@@ -74,7 +75,7 @@ def test_view_writes_what_the_ending_says(shell, saved, tmp_path, ending):
     assert data.startswith(starts[ending])
 
 
-def test_every_choice_can_be_made(shell, saved, tmp_path):
+def test_every_part_of_the_state_has_an_option(shell, saved, tmp_path):
     options = [
         "--view",
         "matrix",
@@ -91,7 +92,7 @@ def test_every_choice_can_be_made(shell, saved, tmp_path):
         "2",
         "--token",
         "3",
-        "--side",
+        "--role",
         "key",
         "--normalize",
         "query",
@@ -100,9 +101,9 @@ def test_every_choice_can_be_made(shell, saved, tmp_path):
         "hidden",
         "--threshold",
         "0.1",
-        "--color",
+        "--color-by",
         "overlap",
-        "--setting",
+        "--target-row",
         "output",
         "--theme",
         "dark",
@@ -113,12 +114,12 @@ def test_every_choice_can_be_made(shell, saved, tmp_path):
     ]
     assert shell("view", saved, "-o", "page.html", *options)[0] == 0
     text = (tmp_path / "page.html").read_text()
-    choice = json.loads(text.split('<script type="application/json">')[1].split("</script>")[0])
-    assert choice["choice"] == {
+    data = json.loads(text.split('<script type="application/json">')[1].split("</script>")[0])
+    assert data["state"] == {
         "view": "matrix", "stream": "encoder", "measure": "weight", "compare": "weighted-norm",
-        "layer": 1, "heads": [0, 2], "token": 3, "side": "key", "normalize": "query",
-        "words": True, "special": "hidden", "threshold": 0.1, "color": "overlap",
-        "setting": "output", "theme": "dark",
+        "layer": 1, "heads": [0, 2], "token": 3, "role": "key", "normalize": "query",
+        "words": True, "special": "hidden", "threshold": 0.1, "color_by": "overlap",
+        "target_row": "output", "theme": "dark",
     }  # fmt: skip
     assert '"dtype":"log8"' in text
 
@@ -141,12 +142,55 @@ def test_a_layer_can_be_compared_with(shell, saved, tmp_path):
         (("show", "x", "--model", "no-such/model"), "no-such/model"),
     ],
 )
-def test_what_cannot_be_done_is_said_on_stderr_with_code_2(shell, tmp_path, arguments, sentence):
+def test_errors_are_printed_on_stderr_with_code_2(shell, tmp_path, arguments, sentence):
     code, out, err = shell(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith("normviz: ")
     assert sentence in err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("show", "word " * 600), "--max-tokens model"),
+        (("show", "x", "--samples", "1"), "--samples is 1"),
+        (("show", "x", "--view", "alignment"), "--stream cross"),
+        (("show", "x", "--model", "demo-translator"), "--target …"),
+    ],
+)
+def test_errors_name_the_options_of_the_shell(shell, arguments, option):
+    code, _, err = shell(*arguments)
+    assert code == 2
+    assert option in err
+    assert not re.search(r"\b[a-z_]+=", err)
+
+
+@pytest.mark.parametrize("option", ["--max-mb", "--width-cm", "--dpi"])
+def test_a_bad_size_is_refused_by_its_option(shell, capsys, option):
+    with pytest.raises(SystemExit):
+        shell("show", "x", f"{option}=0")
+    err = capsys.readouterr().err
+    assert f"{option} is 0" in err
+    assert option.strip("-").replace("-", "_") not in err or option == "--dpi"
+
+
+def test_a_long_text_can_be_truncated(shell, tmp_path):
+    for value, tokens in (("8", 8), ("model", 512)):
+        command = ("show", "word " * 600, "--max-tokens", value, "--measures", "weight")
+        assert shell(*command, "-o", "x.normviz")[0] == 0
+        assert len(normviz.load(tmp_path / "x.normviz").tokens) == tokens
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many"])
+def test_a_bad_number_of_tokens_is_refused_by_its_option(shell, capsys, value):
+    with pytest.raises(SystemExit):
+        shell("show", "x", f"--max-tokens={value}")
+    err = capsys.readouterr().err
+    assert (
+        f"argument --max-tokens: expected a whole number of at least 1, or model, not {value!r}"
+        in err
+    )
 
 
 def test_without_a_text_on_a_terminal_it_does_not_wait(shell, monkeypatch):
@@ -187,19 +231,19 @@ def test_help_has_examples():
 def test_progress_is_shown_to_those_who_look_and_not_in_a_pipe(
     monkeypatch, capsys, demo, looking, shown
 ):
-    monkeypatch.setattr(progress, "PATIENCE", 0)
-    monkeypatch.setattr(progress, "seen", lambda: looking)
-    normviz.analyze(*demo, "The cat sat.")
+    monkeypatch.setattr(progress, "DELAY", 0)
+    monkeypatch.setattr(progress, "is_interactive", lambda: looking)
+    normviz.analyze(demo[0], "The cat sat.", tokenizer=demo[1])
     assert ("attention layers" in capsys.readouterr().err) == shown
 
 
 def test_nobody_looks_at_a_pipe(monkeypatch):
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert not progress.seen()
+    assert not progress.is_interactive()
 
 
-def test_what_effective_weight_leaves_out_can_be_chosen(shell):
-    asked = ("show", "The cat sat.", "--measures", "effective-weight", "-o", "x.normviz")
-    assert shell(*asked, "--effective", "stochastic")[0] == 0
+def test_the_effective_form_has_an_option(shell):
+    command = ("show", "The cat sat.", "--measures", "effective-weight", "-o", "x.normviz")
+    assert shell(*command, "--effective-form", "stochastic")[0] == 0
     assert any("form 'stochastic'" in note for note in normviz.load("x.normviz").receipt.notes)

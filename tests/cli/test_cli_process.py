@@ -1,4 +1,4 @@
-"""The command line from the outside: what reaches the analysis, what is opened, how it ends."""
+"""The command line from outside: what reaches the analysis, what is opened, how it ends."""
 
 import io
 import json
@@ -13,13 +13,14 @@ from flows import WEIGHTS_ONLY, check, random_flow, receipt, two_streams
 import normviz
 from normviz.cli.main import main
 from normviz.core.catalog import DEFAULT
+from normviz.core.gradients import Gradients
 from normviz.model import loading as models
 from normviz.system import progress
 
 
 @pytest.fixture
 def shell(tmp_path, monkeypatch, capsys):
-    """Runs a command in an empty folder; gives the exit code and what was printed."""
+    """Run a command in an empty folder; return the exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
@@ -32,20 +33,20 @@ def shell(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def analysis(monkeypatch):
-    """Stands in for the analysis, and keeps what it was asked."""
-    asked = SimpleNamespace(given=(), named={}, flow=random_flow())
+    """Replace the analysis, and keep its arguments."""
+    calls = SimpleNamespace(model=None, options={}, flow=random_flow())
 
-    def analyze(*given, **named):
-        asked.given, asked.named = given, named
-        return asked.flow
+    def analyze(model, **options):
+        calls.model, calls.options = model, options
+        return calls.flow
 
     monkeypatch.setitem(vars(normviz), "analyze", analyze)
-    return asked
+    return calls
 
 
 @pytest.fixture
 def windows(monkeypatch):
-    """The addresses that a browser was asked to open."""
+    """The URLs that a browser was asked to open."""
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
@@ -54,54 +55,60 @@ def windows(monkeypatch):
     return opened
 
 
-def test_everything_that_show_is_told_reaches_the_analysis(shell, analysis):
+def test_every_option_of_show_reaches_the_analysis(shell, analysis):
     code, *_ = shell(
         "show", "Guten Tag.", "--model", "m", "--tokenizer", "t", "--pair", "p",
-        "--target", "Hello.", "--truncate", "--measures", "weight", "value-norm",
-        "--effective", "paper", "--samples", "8", "--seed", "3", "--norm", "spectral",
+        "--target", "Hello.", "--max-tokens", "64", "--measures", "weight", "value-norm",
+        "--effective-form", "paper", "--samples", "8", "--seed", "3", "--norm", "frobenius",
         "--origin", "before-norm", "--rows", "raw",
     )  # fmt: skip
     assert code == 0
-    assert analysis.given == ("m", "t", "Guten Tag.", "p")
-    told = {"measures": ["weight", "value-norm"], "effective": "paper", "samples": 8, "seed": 3}
-    told |= {"norm": "spectral", "origin": "before-norm", "rows": "raw"}
-    assert analysis.named == {"target": "Hello.", "truncate": True, **told}
+    assert analysis.model == "m"
+    assert analysis.options == {
+        "text": "Guten Tag.", "tokenizer": "t", "pair": "p", "target": "Hello.", "max_tokens": 64,
+        "measures": ["weight", "value-norm"], "effective_form": "paper",
+        "gradients": Gradients(samples=8, seed=3, origin="before-norm", rows="raw"),
+    }  # fmt: skip
     shell("show", "A text.")
-    assert analysis.given == ("demo", None, "A text.", None)
-    usual = {"measures": list(DEFAULT), "effective": "bias", "samples": None, "seed": 0}
-    usual |= {"norm": "frobenius", "origin": "after-norm", "rows": "normalized"}
-    assert analysis.named == {"target": None, "truncate": False, **usual}
+    assert analysis.model == "demo"
+    assert analysis.options == {
+        "text": "A text.", "tokenizer": None, "pair": None, "target": None, "max_tokens": None,
+        "measures": list(DEFAULT), "effective_form": "bias", "gradients": None,
+    }  # fmt: skip
+    shell("show", "A text.", "--max-tokens", "model", "--norm", "spectral")
+    assert analysis.options["max_tokens"] == "model"
+    assert analysis.options["gradients"] == Gradients(norm="spectral")
 
 
-def test_a_measure_that_is_to_be_shown_is_computed(shell, analysis):
+def test_a_measure_that_is_drawn_is_computed(shell, analysis):
     shell("show", "A text.", "--measure", "layer-output", "--compare", "weight")
-    assert analysis.named["measures"] == [*DEFAULT, "layer-output"]
+    assert analysis.options["measures"] == [*DEFAULT, "layer-output"]
     shell("show", "A text.", "--measures", "all")
-    assert analysis.named["measures"] == "all"
+    assert analysis.options["measures"] == "all"
 
 
 def test_a_dash_reads_the_pipe(shell, analysis, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("From a pipe.\n"))
     assert shell("show", "-")[0] == 0
-    assert analysis.given[2] == "From a pipe."
+    assert analysis.options["text"] == "From a pipe."
 
 
 def test_a_file_ends_where_its_words_end(shell, analysis, tmp_path):
     (tmp_path / "text.txt").write_text("\n From a file.\n\n", encoding="utf-8")
     assert shell("show", "--file", "text.txt")[0] == 0
-    assert analysis.given[2] == "From a file."
+    assert analysis.options["text"] == "From a file."
 
 
 def test_the_tokenizer_reaches_the_check_and_a_failed_check_is_code_1(shell, monkeypatch):
-    asked = []
+    calls = []
 
-    def checked(*given):
-        asked.append(given)
+    def check_model(model, *, tokenizer):
+        calls.append((model, tokenizer))
         return SimpleNamespace(receipt=receipt([check("encoder", 0, 0.5)]))
 
-    monkeypatch.setitem(vars(normviz), "check", checked)
+    monkeypatch.setitem(vars(normviz), "check", check_model)
     code, out, _ = shell("check", "m", "--tokenizer", "t")
-    assert (code, asked) == (1, [("m", "t")])
+    assert (code, calls) == (1, [("m", "t")])
     assert "✗" in out
     code, out, _ = shell("check", "m", "--json")
     assert (code, json.loads(out)["ok"]) == (1, False)
@@ -112,10 +119,10 @@ def test_an_interrupted_command_says_so_on_stderr_with_code_130(shell, monkeypat
         raise KeyboardInterrupt
 
     monkeypatch.setitem(vars(normviz), "analyze", interrupted)
-    assert shell("show", "A text.") == (130, "", "normviz: stopped\n")
+    assert shell("show", "A text.") == (130, "", "normviz: interrupted\n")
 
 
-def test_a_place_that_cannot_be_written_to_is_code_2(shell, analysis, tmp_path):
+def test_a_path_that_cannot_be_written_to_is_code_2(shell, analysis, tmp_path):
     (tmp_path / "file").write_text("in the way")
     code, out, err = shell("show", "A text.", "-o", "file/x.html")
     assert (code, out) == (2, "")
@@ -162,7 +169,7 @@ def test_view_prints_json_for_a_script_as_it_is_written(shell, tmp_path):
     assert len(next(iter(weight.values()))) == 3
 
 
-def test_flows_without_a_finding_are_written_all_the_same(shell, tmp_path):
+def test_flows_without_a_finding_are_written(shell, tmp_path):
     for flow in (two_streams(), WEIGHTS_ONLY):
         saved = str(flow.save(tmp_path / "flow.normviz"))
         code, out, _ = shell("view", saved)
@@ -177,7 +184,7 @@ def test_a_flow_is_called_a_flow_and_a_picture_a_picture(shell, tmp_path):
     assert (tmp_path / "X.HTML").read_text().startswith("<!doctype html>")
 
 
-def test_a_pipe_hears_nothing_but_the_answer(tmp_path):
+def test_a_pipe_gets_nothing_but_the_answer(tmp_path):
     command = [sys.executable, "-m", "normviz", "show", "--json", "-o", "x.html"]
     done = subprocess.run(
         command, input="The cat sat.\n", capture_output=True, text=True, check=True, cwd=tmp_path
@@ -191,13 +198,13 @@ def test_the_bars_of_others_come_back_after_loading(monkeypatch):
 
     logging.enable_progress_bar()
     for looking in (True, False):
-        monkeypatch.setattr(progress, "seen", lambda looking=looking: looking)
-        with models.loading():
+        monkeypatch.setattr(progress, "is_interactive", lambda looking=looking: looking)
+        with models.quiet_progress_bars():
             assert logging.is_progress_bar_enabled() == looking
-        with pytest.raises(ZeroDivisionError), models.loading():
+        with pytest.raises(ZeroDivisionError), models.quiet_progress_bars():
             _ = 1 / 0
         assert logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
-    with models.loading():
+    with models.quiet_progress_bars():
         pass
     assert not logging.is_progress_bar_enabled()

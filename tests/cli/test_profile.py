@@ -1,4 +1,4 @@
-"""A corpus from a shell: what reaches the run, what is written, how it ends."""
+"""The command `normviz profile`: what reaches the run, what is written, how it ends."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from profiles import same
+from profiles import assert_same_profile
 
 import normviz
 from normviz.cli.main import main
@@ -20,7 +20,7 @@ LINES = ["= Animals =", "The cat sat.", "A dog ran, and ran.", "Nobody came.", "
 
 @pytest.fixture
 def shell(tmp_path, monkeypatch, capsys):
-    """Runs a command in a folder with a corpus; gives the exit code and what was printed."""
+    """Run a command in a folder with a corpus; return the exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     Path("corpus.txt").write_text("\n".join(LINES), encoding="utf-8")
 
@@ -33,49 +33,53 @@ def shell(tmp_path, monkeypatch, capsys):
 
 
 @pytest.fixture
-def asked(monkeypatch, demo):
-    """Stands in for the run, and keeps what it was asked."""
-    found = normviz.profile(LINES[1:], *demo, heads=False)
-    kept = SimpleNamespace(texts=[], given=(), named={}, found=found)
+def calls(monkeypatch, demo):
+    """Replace the run, and keep its arguments."""
+    found = normviz.profile(demo[0], LINES[1:], tokenizer=demo[1], head_patterns=False)
+    kept = SimpleNamespace(model=None, texts=[], options={}, found=found)
 
-    def profile(texts, *given, **named):
-        kept.texts, kept.given, kept.named = list(texts), given, named
+    def profile(model, texts, **options):
+        kept.model, kept.texts, kept.options = model, list(texts), options
         return kept.found
 
     monkeypatch.setitem(vars(normviz), "profile", profile)
     return kept
 
 
-def test_everything_that_is_told_reaches_the_run(shell, asked):
+def test_every_option_reaches_the_run(shell, calls):
+    Path("more.jsonl").touch()
     code, *_ = shell(
         "corpus.txt", "more.jsonl", "--model", "m", "--tokenizer", "t", "--measures", "weight",
-        "value-norm", "--longest", "64", "--batch-size", "4", "--column", "body",
+        "value-norm", "--max-tokens", "64", "--batch-size", "4", "--column", "body",
         "--checkpoint", "run.normviz", "-o", "x.csv",
     )  # fmt: skip
     assert code == 0
-    assert asked.texts == [Path("corpus.txt"), Path("more.jsonl")]
-    assert asked.given == ("m", "t")
-    assert asked.named == {
-        "measures": ["weight", "value-norm"], "longest": 64, "batch_size": 4, "column": "body",
-        "checkpoint": "run.normviz", "executor": None,
+    assert calls.texts == [Path("corpus.txt"), Path("more.jsonl")]
+    assert calls.model == "m"
+    assert calls.options == {
+        "tokenizer": "t", "measures": ["weight", "value-norm"], "max_tokens": 64, "batch_size": 4,
+        "column": "body", "checkpoint": "run.normviz", "executor": None,
     }  # fmt: skip
     shell("corpus.txt", "-o", "x.csv")
-    assert asked.given == ("demo", None)
-    usual = {"measures": DEFAULT, "longest": None, "batch_size": 16, "column": None}
-    assert asked.named == usual | {"checkpoint": None, "executor": None}
+    assert calls.model == "demo"
+    default = {"measures": DEFAULT, "max_tokens": None, "batch_size": 16, "column": None}
+    default |= {"tokenizer": None, "checkpoint": None, "executor": None}
+    assert calls.options == default
+    shell("corpus.txt", "--max-tokens", "model", "-o", "x.csv")
+    assert calls.options["max_tokens"] == "model"
     shell("corpus.txt", "--measures", "all", "--pairs", "-o", "x.csv")
-    assert asked.named["measures"] == "all"
-    assert [(one.text, one.pair) for one in asked.texts] == [tuple(LINES[1:3]), tuple(LINES[3:])]
+    assert calls.options["measures"] == "all"
+    assert [(one.text, one.pair) for one in calls.texts] == [tuple(LINES[1:3]), tuple(LINES[3:])]
 
 
-def test_the_table_and_where_the_profile_is_are_printed(shell, asked, tmp_path):
+def test_the_table_and_where_the_profile_is_are_printed(shell, calls, tmp_path):
     code, out, err = shell("corpus.txt", "-o", "x.normviz")
     assert (code, err) == (0, "")
-    assert out == f"{asked.found}\n\nThe profile: {tmp_path / 'x.normviz'}\n"
-    same(normviz.load("x.normviz"), asked.found)
+    assert out == f"{calls.found}\n\nThe profile: {tmp_path / 'x.normviz'}\n"
+    assert_same_profile(normviz.load("x.normviz"), calls.found)
 
 
-def test_a_csv_file_has_shares_masses_and_means(shell, asked):
+def test_a_csv_file_has_shares_masses_and_means(shell, calls):
     import pandas as pd
 
     assert shell("corpus.txt", "-o", "x.csv")[0] == 0
@@ -84,20 +88,20 @@ def test_a_csv_file_has_shares_masses_and_means(shell, asked):
     assert set(table["table"]) == {"share", "mass", "mean"}
     some = table[table["head"].isna() & (table["measure"] == "weight")]
     some = some[(some["table"] == "share") & (some["category"] == "[CLS]")]
-    np.testing.assert_allclose(some["mean"], asked.found.share("weight", "[CLS]"))
+    np.testing.assert_allclose(some["mean"], calls.found.share("weight", "[CLS]"))
 
 
-def test_a_page_is_written_by_the_profile_itself(shell, asked, monkeypatch):
+def test_a_page_is_written_by_the_profile_itself(shell, calls, monkeypatch):
     drawn = []
     monkeypatch.setattr(
         Profile, "to_html", lambda self, path: drawn.append((self, path)), raising=False
     )
     for output in ((), ("-o", "X.HTML")):
         assert shell("corpus.txt", *output)[0] == 0
-    assert drawn == [(asked.found, Path("profile.html")), (asked.found, Path("X.HTML"))]
+    assert drawn == [(calls.found, Path("profile.html")), (calls.found, Path("X.HTML"))]
 
 
-def test_texts_that_fail_are_told_with_code_1_and_the_rest_is_written(shell):
+def test_texts_that_fail_are_printed_with_code_1_and_the_rest_is_written(shell):
     Path("some.jsonl").write_text('{"text": "The cat sat."}\n' + '{"other": 1}\n' * 7)
     code, out, _ = shell("some.jsonl", "-o", "x.normviz")
     assert code == 1
@@ -107,14 +111,14 @@ def test_texts_that_fail_are_told_with_code_1_and_the_rest_is_written(shell):
     assert normviz.load("x.normviz").texts == 1
 
 
-def test_json_is_one_object_that_a_script_can_read(shell, asked, tmp_path):
+def test_json_is_one_object_that_a_script_can_read(shell, calls, tmp_path):
     code, out, _ = shell("corpus.txt", "--json", "-o", "x.csv")
     found = json.loads(out)
     assert code == 0
     assert found["path"] == str(tmp_path / "x.csv")
-    assert (found["texts"], found["tokens"]) == (asked.found.texts, asked.found.tokens)
+    assert (found["texts"], found["tokens"]) == (calls.found.texts, calls.found.tokens)
     assert found["failures"] == []
-    assert found["shares"]["weight"]["[CLS]"] == asked.found.share("weight", "[CLS]").tolist()
+    assert found["shares"]["weight"]["[CLS]"] == calls.found.share("weight", "[CLS]").tolist()
 
 
 @pytest.mark.parametrize(
@@ -126,7 +130,7 @@ def test_json_is_one_object_that_a_script_can_read(shell, asked, tmp_path):
         (("corpus.txt", "--measures", "wieght", "-o", "x.csv"), "wieght"),
     ],
 )
-def test_what_cannot_be_done_is_said_on_stderr_with_code_2(shell, tmp_path, arguments, sentence):
+def test_errors_are_printed_on_stderr_with_code_2(shell, tmp_path, arguments, sentence):
     code, out, err = shell(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith("normviz: ")
@@ -134,12 +138,23 @@ def test_what_cannot_be_done_is_said_on_stderr_with_code_2(shell, tmp_path, argu
     assert [one.name for one in tmp_path.iterdir()] == ["corpus.txt"]
 
 
-@pytest.mark.parametrize("option", ["--workers", "--batch-size", "--longest"])
+def test_errors_name_the_options_of_the_shell(shell):
+    Path("long.txt").write_text("word " * 600)
+    code, _, err = shell("long.txt", "-o", "x.csv")
+    assert code == 2
+    assert "602 tokens" in err
+    assert "--max-tokens" in err
+    assert "max_tokens" not in err
+
+
+@pytest.mark.parametrize("option", ["--workers", "--batch-size", "--max-tokens"])
 def test_numbers_below_one_are_refused_before_a_model_is_loaded(shell, capsys, option):
     for wrong in ("0", "-1", "many"):
         with pytest.raises(SystemExit):
             shell("corpus.txt", f"{option}={wrong}")
-        assert "is no number of at least one" in capsys.readouterr().err
+        assert (
+            f"argument {option}: expected a whole number of at least 1" in capsys.readouterr().err
+        )
 
 
 def test_workers_are_processes_and_give_what_one_gives(tmp_path, demo):
@@ -148,7 +163,7 @@ def test_workers_are_processes_and_give_what_one_gives(tmp_path, demo):
     command += ["--workers", "2", "--batch-size", "1", "-o", "x.normviz"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stderr == ""
-    same(
+    assert_same_profile(
         normviz.load(tmp_path / "x.normviz"),
-        normviz.profile([tuple(LINES[1:3]), tuple(LINES[3:])], *demo),
+        normviz.profile(demo[0], [tuple(LINES[1:3]), tuple(LINES[3:])], tokenizer=demo[1]),
     )

@@ -1,4 +1,4 @@
-"""Profiles as charts and pages, and two of them beside each other."""
+"""Profiles as charts and pages, and two of them compared."""
 
 import json
 import re
@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from profiles import random_profile
 
-from normviz.corpus.sums import Failure
+from normviz.core.failure import Failure
 from normviz.errors import BadInput, UnknownName
 
 FAILED = Failure(7, "too long", "it has 900 tokens, and the model takes 512")
 
 
-def data_of(page):
-    """What a page carries for its script."""
+def read_data(page):
+    """Return the data that a page holds for its script."""
     return json.loads(re.search(r'<script type="application/json">(.*?)</script>', page)[1])
 
 
-def rows_of(chart):
+def values_by_group(chart):
     return {one.group: np.array(one.values) for one in chart.series}
 
 
@@ -50,7 +50,7 @@ class TestCharts:
         lengths = found.charts()[2]
         assert (lengths.title, lengths.unit) == ("‖f(x)‖", "‖f(x)‖")
         assert max(one.highest for one in lengths.series) > 1
-        for kind, values in rows_of(lengths).items():
+        for kind, values in values_by_group(lengths).items():
             np.testing.assert_allclose(values, found.mean("value-norm", kind))
         assert lengths.finding.startswith("f(x) is shortest for [CLS], ")
 
@@ -79,7 +79,7 @@ class TestCharts:
 
     def test_a_measure_that_is_not_held_is_refused(self):
         with pytest.raises(UnknownName, match="no measure 'layer-output' here"):
-            random_profile().chart("layer")
+            random_profile().chart("layer-output")
 
 
 class TestPage:
@@ -94,12 +94,12 @@ class TestPage:
         found = random_profile(failures=[FAILED, FAILED])
         page = found.report().page()
         assert "<title>normviz: small (self), 5 texts, 30 tokens</title>" in page
-        data = data_of(page)
+        data = read_data(page)
         assert data["notes"] == [
             f"2 texts could not be measured; the first: {FAILED.reason}",
         ]
         assert [one["title"] for one in data["charts"]] == [one.title for one in found.charts()]
-        assert data_of(random_profile().report().page())["notes"] == []
+        assert read_data(random_profile().report().page())["notes"] == []
 
     def test_the_policy_lets_in_nothing_from_elsewhere(self):
         page = random_profile().report().page()
@@ -109,7 +109,7 @@ class TestPage:
     def test_no_name_can_leave_its_block(self):
         page = random_profile(model="</script><b>").report().page()
         assert "<b>" not in page.partition("<body>")[2].partition("<script>")[0]
-        assert data_of(page)["title"] == "</script><b> (self)"
+        assert read_data(page)["title"] == "</script><b> (self)"
 
     def test_a_notebook_gets_the_page_in_a_frame_and_the_table_as_text(self):
         found = random_profile()
@@ -146,7 +146,7 @@ class TestComparison:
         np.testing.assert_allclose(rows["small"], mine)
         np.testing.assert_allclose(rows["other"], theirs)
         np.testing.assert_allclose(rows["difference"], theirs - mine)
-        halves = [p.tally.shares["weight", "[CLS]"].interval[:, -1] for p in (one, other)]
+        halves = [p.sums.shares["weight", "[CLS]"].interval[:, -1] for p in (one, other)]
         half = np.sqrt(halves[0] ** 2 + halves[1] ** 2)
         np.testing.assert_allclose(rows["high"] - rows["difference"], half)
         np.testing.assert_allclose(rows["difference"] - rows["low"], half)
@@ -162,11 +162,11 @@ class TestComparison:
         both = one.compare(other)
         assert both.layers == (0, 1)
         assert all(chart.layers == (0, 1) for chart in both.charts())
-        note = "Only small has 2 layers more, not drawn: 2, 3."
+        note = "Only small has 2 more layers, not drawn: 2, 3."
         assert note in both.report().notes
         assert note in str(both)
         np.testing.assert_allclose(
-            rows_of(both.charts()[0])["[CLS]"], other.share("weight", "[CLS]")
+            values_by_group(both.charts()[0])["[CLS]"], other.share("weight", "[CLS]")
         )
 
     def test_what_only_one_knows_is_not_compared(self):
@@ -174,16 +174,16 @@ class TestComparison:
         titles = [chart.title for chart in one.compare(other).charts()]
         assert titles == [chart.title for chart in other.charts()]
 
-    def test_corpora_of_different_size_are_told(self):
+    def test_corpora_of_different_size_are_noted(self):
         both = random_profile(texts=4).compare(random_profile(model="other", failures=[FAILED]))
         assert both.report().notes == (
             f"other: 1 text could not be measured; the first: {FAILED.reason}",
-            "The profiles are not over the same number of texts.",
+            "The two profiles have different numbers of texts.",
         )
         assert both.charts()[0].label == "mean of 4 and 5 texts"
 
     def test_two_of_one_name_are_refused(self):
-        with pytest.raises(BadInput, match=r"Both .* called 'small'.*Two names.*names=\("):
+        with pytest.raises(BadInput, match=r"Both .* called 'small'.*two names.*names=\("):
             random_profile().compare(random_profile(1))
 
     def test_without_layers_in_common_there_is_nothing_to_compare(self):

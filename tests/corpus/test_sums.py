@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normviz.core.tokens import Tokens
-from normviz.corpus.categories import Kinds
+from normviz.corpus.categories import Categories
 from normviz.corpus.moments import Moments
-from normviz.corpus.rank_correlation import Occurrences, Relation, binned, spearman
-from normviz.corpus.sources import items_of, neighbors
-from normviz.corpus.summarize import tallied
-from normviz.corpus.sums import EXAMPLES, Example, Tally
+from normviz.corpus.profile_file import MOMENTS
+from normviz.corpus.rank_correlation import JointHistogram, Occurrences, bin_indices, spearman
+from normviz.corpus.sources import pair_lines, read_items
+from normviz.corpus.summarize import summarize_text
+from normviz.corpus.sums import MAX_EXAMPLES, CorpusSums, Example
 from normviz.errors import BadInput
 
 WORDS = ["[CLS]", "the", "cat", ",", "12", "[SEP]"]
@@ -57,7 +58,7 @@ class TestMoments:
     def test_many_at_once_are_as_one_by_one(self):
         values = np.random.default_rng(5).normal(size=(2, 7))
         singly = sum((Moments.of(values[:, n]) for n in range(1, 7)), Moments.of(values[:, 0]))
-        at_once = Moments.along(values)
+        at_once = Moments.over_last_axis(values)
         np.testing.assert_array_equal(at_once.count, singly.count)
         np.testing.assert_allclose(at_once.means, singly.means)
         np.testing.assert_allclose(at_once.deviation, singly.deviation)
@@ -76,33 +77,33 @@ class TestMoments:
         assert whole.deviation[0] == pytest.approx(np.std(values, ddof=1), abs=1e-7 * scale)
 
 
-class TestRelations:
+class TestRankCorrelation:
     def test_counted_pairs_correlate_as_single_ones_do(self):
         draw = np.random.default_rng(1)
         one, other = draw.integers(0, 5, 300), draw.integers(0, 7, 300)
         pairs, counts = np.unique(np.stack([one, other]), axis=1, return_counts=True)
         ranks = [_average_ranks(values) for values in (one, other)]
-        wanted = np.corrcoef(*ranks)[0, 1]
-        assert spearman(pairs[0], pairs[1], counts) == pytest.approx(wanted, abs=1e-12)
+        expected = np.corrcoef(*ranks)[0, 1]
+        assert spearman(pairs[0], pairs[1], counts) == pytest.approx(expected, abs=1e-12)
 
     def test_bins_change_a_correlation_by_less_than_a_hundredth(self):
         draw = np.random.default_rng(2)
         one = draw.lognormal(size=4000)
         other = one**-0.5 * draw.lognormal(sigma=0.5, size=4000)
         exact = np.corrcoef(_average_ranks(one), _average_ranks(other))[0, 1]
-        parts = [Relation.of(one[n::3], other[n::3]) for n in range(3)]
+        parts = [JointHistogram.of(one[n::3], other[n::3]) for n in range(3)]
         whole = parts[0] + parts[1] + parts[2]
         assert whole.pairs == 4000
         assert whole.spearman == pytest.approx(exact, abs=0.01)
 
     def test_zero_and_what_is_out_of_range_have_bins_too(self):
-        places = binned([0.0, 1e-300, 1e-8, 1.0, 1.2, 1e300])
+        places = bin_indices([0.0, 1e-300, 1e-8, 1.0, 1.2, 1e300])
         assert places[0] == places[1] == 0
         assert (np.diff(places[1:]) > 0).all()
 
     def test_without_order_there_is_no_correlation(self):
-        assert math.isnan(Relation.of([], []).spearman)
-        assert math.isnan(Relation.of([1.0, 1.0], [1.0, 2.0]).spearman)
+        assert math.isnan(JointHistogram.of([], []).spearman)
+        assert math.isnan(JointHistogram.of([1.0, 1.0], [1.0, 2.0]).spearman)
 
     def test_frequent_words_come_first_by_count_or_by_a_given_rank(self):
         met = Occurrences.of([7, 7, 7, 8, 8, 9], [1, 1, 1, 4, 4, 16])
@@ -117,10 +118,10 @@ def _average_ranks(values):
     return (np.cumsum(counts) - (counts - 1) / 2)[where]
 
 
-class TestTallies:
+class TestCorpusSums:
     def test_masses_are_added_up_over_keys_and_averaged_over_queries(self):
         one = flow(0)
-        tally = tallied(one, Kinds.asked(None), text="x")
+        sums = summarize_text(one, Categories.from_user(None), text="x")
         stream = one.stream()
         for kind, members in {
             "[CLS]": [0],
@@ -135,153 +136,164 @@ class TestTallies:
                         ("weighted-norm", one["weighted-norm"]),
                     ):
                         rows = [sum(values[layer, head, q, k] for k in members) for q in range(6)]
-                        found = tally.masses[measure, kind].means[layer, head]
+                        found = sums.masses[measure, kind].means[layer, head]
                         assert found == pytest.approx(np.mean(rows), rel=1e-6)
                     norms = [stream["value-norm"][layer, head, k] for k in members]
-                    found = tally.means["value-norm", kind].means[layer, head]
+                    found = sums.means["value-norm", kind].means[layer, head]
                     assert found == pytest.approx(np.mean(norms), rel=1e-6)
-                of_all = tally.masses["weight", kind].means[layer]
+                of_all = sums.masses["weight", kind].means[layer]
                 assert of_all[-1] == pytest.approx(of_all[:-1].mean())
-        shares = sum(tally.shares["weighted-norm", kind].means for kind in Kinds.asked(None).names)
+        shares = sum(
+            sums.shares["weighted-norm", kind].means for kind in Categories.from_user(None).names
+        )
         np.testing.assert_allclose(shares, 1)
 
-    def test_a_text_without_a_kind_has_no_mass_of_it_but_no_mean_either(self):
+    def test_a_text_without_a_category_has_a_mass_of_zero_and_no_mean_of_it(self):
         without = ("[CLS]", "the", "cat", "[SEP]")
-        both = tallied(flow(1), Kinds.asked(None)) + tallied(flow(2, without), Kinds.asked(None))
-        alone = tallied(flow(1), Kinds.asked(None))
+        both = summarize_text(flow(1), Categories.from_user(None)) + summarize_text(
+            flow(2, without), Categories.from_user(None)
+        )
+        alone = summarize_text(flow(1), Categories.from_user(None))
         mass, mean = ("weight", "punctuation"), ("value-norm", "punctuation")
         np.testing.assert_allclose(both.masses[mass].means, alone.masses[mass].means / 2)
         np.testing.assert_allclose(both.means[mean].means, alone.means[mean].means)
         np.testing.assert_array_equal(both.means[mean].count, 1)
 
-    def test_a_kind_that_turns_up_later_counts_as_nothing_before(self):
-        kinds = Kinds.asked(lambda tokens: ["12" if piece == "12" else "rest" for piece in tokens])
-        plain = tallied(flow(3, ("[CLS]", "the", "[SEP]")), kinds)
-        late = tallied(flow(4), kinds)
+    def test_a_category_that_occurs_later_counts_as_zero_before(self):
+        kinds = Categories.from_user(
+            lambda tokens: ["12" if piece == "12" else "rest" for piece in tokens]
+        )
+        plain = summarize_text(flow(3, ("[CLS]", "the", "[SEP]")), kinds)
+        late = summarize_text(flow(4), kinds)
         for both in (plain + late, late + plain):
             assert both.masses["weight", "12"].count.min() == 2
-            wanted = late.masses["weight", "12"].means / 2
-            np.testing.assert_allclose(both.masses["weight", "12"].means, wanted)
+            expected = late.masses["weight", "12"].means / 2
+            np.testing.assert_allclose(both.masses["weight", "12"].means, expected)
 
     @settings(max_examples=15, deadline=None)
     @given(st.permutations(range(6)), st.integers(1, 5))
     def test_any_split_and_any_order_give_the_same(self, order, cut):
-        every = [tallied(flow(seed), Kinds.asked(None), text=str(seed)) for seed in range(6)]
-        wanted = sum(every[1:], every[0])
+        every = [
+            summarize_text(flow(seed), Categories.from_user(None), text=str(seed))
+            for seed in range(6)
+        ]
+        expected = sum(every[1:], every[0])
         first = sum((every[n] for n in order[1:cut]), every[order[0]])
         second = sum((every[n] for n in order[cut + 1 :]), every[order[cut]])
         found = first + second
-        assert (found.texts, found.tokens) == (wanted.texts, wanted.tokens) == (6, 36)
-        for part in ("masses", "shares", "means", "spreads", "shapes", "apart"):
-            for key, moments in getattr(wanted, part).items():
-                other = getattr(found, part)[key]
+        assert (found.texts, found.tokens) == (expected.texts, expected.tokens) == (6, 36)
+        for table in MOMENTS:
+            for key, moments in getattr(expected, table).items():
+                other = getattr(found, table)[key]
                 np.testing.assert_allclose(other.means, moments.means, rtol=1e-9, atol=1e-12)
                 np.testing.assert_allclose(other.deviation, moments.deviation, rtol=1e-9, atol=1e-9)
-        for kind, relation in wanted.relations.items():
-            np.testing.assert_array_equal(found.relations[kind].counts, relation.counts)
-        for measure, met in wanted.occurrences.items():
-            assert found.occurrences[measure].counts == met.counts
-        assert sorted(found.examples) == sorted(wanted.examples)
+        for category, histogram in expected.correlations.items():
+            np.testing.assert_array_equal(found.correlations[category].counts, histogram.counts)
+        for measure, occurrences in expected.occurrences.items():
+            assert found.occurrences[measure].counts == occurrences.counts
+        assert sorted(found.examples) == sorted(expected.examples)
 
     def test_only_the_worst_examples_are_kept(self):
-        many = [Tally(examples=[Example(n / 100, 0, 0, str(n))]) for n in range(60)]
+        many = [CorpusSums(examples=[Example(n / 100, 0, 0, str(n))]) for n in range(60)]
         kept = sum(many[1:], many[0]).examples
-        assert len(kept) == EXAMPLES
+        assert len(kept) == MAX_EXAMPLES
         assert min(kept).distance == pytest.approx(0.4)
 
 
-class TestKinds:
-    def test_the_usual_ones_are_those_of_the_tokens(self):
-        assert Kinds.asked(None).of(tokens()) == tokens().categories
+class TestCategories:
+    def test_the_default_ones_are_those_of_the_tokens(self):
+        assert Categories.from_user(None).of(tokens()) == tokens().categories
 
     def test_words_are_matched_in_order_and_special_tokens_are_not(self):
-        kinds = Kinds.asked({"number": r"\d+", "any": r".+"})
+        kinds = Categories.from_user({"number": r"\d+", "any": r".+"})
         assert kinds.of(tokens()) == ("[CLS]", "any", "any", "any", "number", "[SEP]")
 
-    def test_a_function_says_what_it_likes(self):
-        found = Kinds.asked(lambda given: [str(len(piece)) for piece in given]).of(tokens())
+    def test_a_function_returns_any_names(self):
+        found = Categories.from_user(lambda given: [str(len(piece)) for piece in given]).of(
+            tokens()
+        )
         assert found == ("5", "3", "3", "1", "2", "5")
 
     @pytest.mark.parametrize(
         ("wrong", "said"),
         [({"x": "("}, "'('"), ([1], "[1]"), ({}, "{}")],
     )
-    def test_what_is_no_category_is_refused(self, wrong, said):
+    def test_bad_categories_are_refused(self, wrong, said):
         with pytest.raises(BadInput) as caught:
-            Kinds.asked(wrong)
+            Categories.from_user(wrong)
         assert said in caught.value.found
 
     def test_a_function_that_forgets_tokens_is_refused(self):
         with pytest.raises(BadInput, match="2 categories for 6 tokens"):
-            Kinds.asked(lambda _: ["a", "b"]).of(tokens())
+            Categories.from_user(lambda _: ["a", "b"]).of(tokens())
 
 
 class TestSources:
-    def said(self, texts, **how):
-        return [(item.text, item.pair, bool(item.problem)) for item in items_of(texts, **how)]
+    def read(self, texts, **how):
+        return [(item.text, item.pair, bool(item.problem)) for item in read_items(texts, **how)]
 
     def test_texts_and_pairs_are_taken_as_they_come(self):
-        found = self.said(iter(["a", ("b", "c"), ["d", "e"]]))
+        found = self.read(iter(["a", ("b", "c"), ["d", "e"]]))
         assert found == [("a", None, False), ("b", "c", False), ("d", "e", False)]
 
     def test_rows_have_a_column(self):
         rows = [{"text": "a"}, {"text": "b", "pair": "c"}, {"other": "d"}]
-        assert self.said(rows)[:2] == [("a", None, False), ("b", "c", False)]
-        assert self.said(rows)[2][2]
-        assert self.said([{"body": "a"}], column="body") == [("a", None, False)]
+        assert self.read(rows)[:2] == [("a", None, False), ("b", "c", False)]
+        assert self.read(rows)[2][2]
+        assert self.read([{"body": "a"}], column="body") == [("a", None, False)]
 
     def test_a_dataframe_goes_by_its_column(self):
         pandas = pytest.importorskip("pandas")
         table = pandas.DataFrame({"body": ["a", "b"], "n": [1, 2]})
-        assert self.said(table, column="body") == [("a", None, False), ("b", None, False)]
-        assert self.said(table["body"]) == [("a", None, False), ("b", None, False)]
+        assert self.read(table, column="body") == [("a", None, False), ("b", None, False)]
+        assert self.read(table["body"]) == [("a", None, False), ("b", None, False)]
         with pytest.raises(BadInput, match="no column 'text'"):
-            self.said(table)
+            self.read(table)
 
     def test_files_and_folders_are_read_line_by_line(self, tmp_path):
         (tmp_path / "b.txt").write_text("one\n\n two \n", encoding="utf-8")
         (tmp_path / "a.jsonl").write_text(json.dumps({"text": "zero", "pair": "p"}) + "\n[1\n")
         (tmp_path / "c.bin").write_bytes(b"no")
-        found = self.said(tmp_path)
+        found = self.read(tmp_path)
         assert found == [
             ("zero", "p", False),
             ("", None, True),
             ("one", None, False),
             ("two", None, False),
         ]
-        assert self.said(str(tmp_path / "b.txt")) == found[2:]
-        assert self.said([tmp_path / "b.txt"]) == found[2:]
+        assert self.read(str(tmp_path / "b.txt")) == found[2:]
+        assert self.read([tmp_path / "b.txt"]) == found[2:]
 
-    def test_what_cannot_be_decoded_is_noted_and_the_rest_is_read(self, tmp_path):
+    def test_a_line_that_cannot_be_decoded_has_a_problem_and_the_rest_is_read(self, tmp_path):
         (tmp_path / "x.txt").write_bytes(b"good\n\xff\xfe bad\nalso good\n")
-        found = list(items_of(tmp_path / "x.txt"))
+        found = list(read_items(tmp_path / "x.txt"))
         assert [bool(item.problem) for item in found] == [False, True, False]
         assert "cannot be read" in found[1].problem
 
     @pytest.mark.parametrize("wrong", [3, b"bytes", {"a": 1}, "no such file"])
-    def test_what_is_no_corpus_is_refused(self, wrong):
+    def test_other_objects_than_a_corpus_are_refused(self, wrong):
         with pytest.raises(BadInput):
-            self.said(wrong)
+            self.read(wrong)
 
     def test_an_empty_folder_is_refused(self, tmp_path):
         with pytest.raises(BadInput, match="no text in"):
-            self.said(tmp_path)
+            self.read(tmp_path)
 
 
-class TestNeighbors:
-    def said(self, *paths):
-        return [(one.text, one.pair, bool(one.problem)) for one in items_of(neighbors(paths))]
+class TestPairLines:
+    def read(self, *paths):
+        return [(one.text, one.pair, bool(one.problem)) for one in read_items(pair_lines(paths))]
 
-    def test_two_lines_that_follow_each_other_are_a_pair_and_headings_are_none(self, tmp_path):
+    def test_two_consecutive_lines_are_a_pair_and_headings_are_skipped(self, tmp_path):
         place = tmp_path / "wiki.txt"
         place.write_text("= A =\none\n\ntwo\n== B ==\nthree\n= C =\nfour\nfive\n")
-        assert self.said(place) == [("one", "two", False), ("three", "four", False)]
+        assert self.read(place) == [("one", "two", False), ("three", "four", False)]
 
     def test_no_pair_has_lines_of_two_files(self, tmp_path):
         for name in ("a", "b"):
             (tmp_path / f"{name}.txt").write_text(f"{name}1\n{name}2\n{name}3\n")
-        assert self.said(tmp_path) == [("a1", "a2", False), ("b1", "b2", False)]
+        assert self.read(tmp_path) == [("a1", "a2", False), ("b1", "b2", False)]
 
-    def test_a_line_that_cannot_be_read_is_told(self, tmp_path):
+    def test_a_line_that_cannot_be_read_has_a_problem(self, tmp_path):
         (tmp_path / "x.txt").write_bytes(b"one\n\xff\ntwo\n")
-        assert self.said(tmp_path / "x.txt") == [("", None, True), ("one", "two", False)]
+        assert self.read(tmp_path / "x.txt") == [("", None, True), ("one", "two", False)]

@@ -1,4 +1,4 @@
-"""Token identifiability: laws that hold for any model, and what is seen in small ones."""
+"""Token identifiability: laws that hold for any model, and results for small ones."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,12 @@ import torch
 from toys import MODEL, Numbers, Toy, mixed_texts, same, table, texts
 
 from normviz import studies
-from normviz.errors import BadInput, NotFinite, UnknownName, UnsupportedModel
+from normviz.errors import BadInput, NotFinite, UnknownKeyword, UnknownName, UnsupportedModel
 from normviz.model.capture.hidden_states import hidden_states
-from normviz.studies.identifiability import documents as corpus
-from normviz.studies.identifiability import probes, ridge
-from normviz.studies.identifiability.mlp import perceptron
-from normviz.studies.identifiability.nearest import alike, found
-from normviz.studies.identifiability.result import share
+from normviz.studies.identifiability import documents, probes, ridge
+from normviz.studies.identifiability.mlp import train_mlp
+from normviz.studies.identifiability.nearest import identical_inputs, nearest_is_own
+from normviz.studies.identifiability.result import hit_rate
 
 SENTENCES = [
     "The quick brown fox slept until noon, and nobody woke it.",
@@ -60,9 +59,9 @@ def test_a_rotation_hides_tokens_from_the_naive_probe_and_not_from_the_linear_on
 def test_the_mlp_learns_a_map_that_is_not_linear():
     states, goal = table(0), torch.zeros(600, MODEL, dtype=torch.float64)
     goal[:, :3] = states[:, :3].abs()
-    seen = ridge.Moments.none(MODEL, torch.device("cpu"))
-    seen.take(states, goal)
-    line, curve = ridge.ridge(seen, 1e-5), perceptron(states, goal, epochs=300, seed=0)
+    seen = ridge.RegressionSums.zeros(MODEL, torch.device("cpu"))
+    seen.add(states, goal)
+    line, curve = ridge.fit_ridge(seen, 1e-5), train_mlp(states, goal, epochs=300, seed=0)
     errors = [float((probe(states) - goal).square().mean()) for probe in (line, curve)]
     assert errors[1] < 0.2 * errors[0], errors
 
@@ -77,16 +76,16 @@ def test_states_that_know_nothing_of_their_tokens_are_found_by_chance():
 def test_no_document_is_in_two_folds_not_even_one_that_is_there_twice():
     given = [*mixed_texts(), *mixed_texts()[:4]]
     model = Toy(same)
-    made = corpus.documents(model, Numbers(), given, longest=99, folds=3, seed=0)
+    made = documents.read_documents(model, Numbers(), given, max_tokens=99, folds=3, seed=0)
     folds = {}
     for document in made:
         folds.setdefault(tuple(document.row["input_ids"]), set()).add(document.fold)
     assert len(made) == len(given)
     assert all(len(found) == 1 for found in folds.values())
     assert set().union(*folds.values()) == {0, 1, 2}
-    again = corpus.documents(model, Numbers(), given[::-1], longest=99, folds=3, seed=0)
+    again = documents.read_documents(model, Numbers(), given[::-1], max_tokens=99, folds=3, seed=0)
     assert [(d.row, d.fold) for d in again] == [(d.row, d.fold) for d in made]
-    other = corpus.documents(model, Numbers(), given, longest=99, folds=3, seed=1)
+    other = documents.read_documents(model, Numbers(), given, max_tokens=99, folds=3, seed=1)
     by_text = [{str(d.row): d.fold for d in dealt} for dealt in (made, other)]
     assert by_text[0] != by_text[1]
 
@@ -114,18 +113,18 @@ def test_a_seed_decides_everything_and_torchs_own_numbers_are_left_alone():
     assert torch.rand(1) == after
 
 
-def moments(draw, tokens=40, model=5):
-    seen = ridge.Moments.none(model, torch.device("cpu"))
+def random_sums(draw, tokens=40, model=5):
+    seen = ridge.RegressionSums.zeros(model, torch.device("cpu"))
     states, inputs = (torch.from_numpy(draw.normal(1, 2, (tokens, model))) for _ in range(2))
     for some in (slice(0, 7), slice(7, tokens)):
-        seen.take(states[some], inputs[some])
+        seen.add(states[some], inputs[some])
     return seen, states, inputs
 
 
 def test_the_closed_form_is_the_least_squares_solution_of_the_augmented_problem():
-    seen, states, inputs = moments(np.random.default_rng(0))
+    seen, states, inputs = random_sums(np.random.default_rng(0))
     for strength in (1e-5, 0.3, 10.0):
-        made = ridge.ridge(seen, strength)
+        made = ridge.fit_ridge(seen, strength)
         penalty = strength * states.var(dim=0, correction=0).mean() * len(states)
         wide = np.c_[states, np.ones(len(states))]
         pulled = np.c_[np.sqrt(penalty) * np.eye(5), np.zeros(5)]  # the intercept is left free
@@ -137,50 +136,50 @@ def test_the_closed_form_is_the_least_squares_solution_of_the_augmented_problem(
 
 
 def test_states_that_are_all_the_same_give_the_mean_input():
-    seen = ridge.Moments.none(3, torch.device("cpu"))
+    seen = ridge.RegressionSums.zeros(3, torch.device("cpu"))
     inputs = torch.arange(12, dtype=torch.float64).reshape(4, 3)
-    seen.take(torch.ones(4, 3, dtype=torch.float64), inputs)
-    guess = ridge.ridge(seen, 1e-3)(torch.ones(1, 3, dtype=torch.float64))
+    seen.add(torch.ones(4, 3, dtype=torch.float64), inputs)
+    guess = ridge.fit_ridge(seen, 1e-3)(torch.ones(1, 3, dtype=torch.float64))
     torch.testing.assert_close(guess[0], inputs.mean(dim=0))
 
 
-def test_a_fold_has_no_say_in_its_own_probe():
+def test_a_fold_does_not_affect_its_own_probe():
     draw = np.random.default_rng(1)
-    folds = [moments(draw)[0] for _ in range(3)]
+    folds = [random_sums(draw)[0] for _ in range(3)]
     for strength in (None, 0.1):
-        before = ridge.fitted(folds, 1, strength)
-        after = ridge.fitted([folds[0], moments(draw)[0], folds[2]], 1, strength)
+        before = ridge.fit_without_fold(folds, 1, strength)
+        after = ridge.fit_without_fold([folds[0], random_sums(draw)[0], folds[2]], 1, strength)
         assert torch.equal(before.weight, after.weight)
-        other = ridge.fitted([moments(draw)[0], *folds[1:]], 1, strength)
+        other = ridge.fit_without_fold([random_sums(draw)[0], *folds[1:]], 1, strength)
         assert not torch.equal(before.weight, other.weight)
 
 
 def test_the_ridge_is_the_one_that_serves_a_further_fold_best():
-    folds = [moments(np.random.default_rng(seed), tokens=9)[0] for seed in range(4)]
-    made = ridge.fitted(folds, 3, None)
+    folds = [random_sums(np.random.default_rng(seed), tokens=9)[0] for seed in range(4)]
+    made = ridge.fit_without_fold(folds, 3, None)
     training = folds[1] + folds[2]
-    losses = [ridge.ridge(training, each).loss(folds[0]) for each in ridge.STRENGTHS]
+    losses = [ridge.fit_ridge(training, each).loss(folds[0]) for each in ridge.STRENGTHS]
     assert made.strength == ridge.STRENGTHS[int(np.argmin(losses))]
     assert made.strength == 10  # of noise, least is to be learned
     exact = study(Toy(rotated), probes="linear").ridges
     assert exact[0] == (1e-5,) * 4  # of a map without noise, all
 
 
-def test_what_is_near_is_what_slow_loops_say():
+def test_the_nearest_input_is_that_of_slow_loops():
     draw = np.random.default_rng(2)
     inputs = draw.normal(size=(7, 3))
     inputs[4] = inputs[1]
     guesses = inputs + draw.normal(0, 0.8, (7, 3))
-    wanted = {"cosine": [], "l2": []}
+    expected = {"cosine": [], "l2": []}
     for query, guess in enumerate(guesses):
         others = [x for x in inputs if (x != inputs[query]).any()]
         angle = lambda x, g=guess: g @ x / np.linalg.norm(g) / np.linalg.norm(x)  # noqa: E731
         away = lambda x, g=guess: np.linalg.norm(g - x)  # noqa: E731
-        wanted["cosine"].append(angle(inputs[query]) > max(map(angle, others)))
-        wanted["l2"].append(away(inputs[query]) < min(map(away, others)))
+        expected["cosine"].append(angle(inputs[query]) > max(map(angle, others)))
+        expected["l2"].append(away(inputs[query]) < min(map(away, others)))
     given = torch.from_numpy(inputs)
-    for distance, slow in wanted.items():
-        fast = found(torch.from_numpy(guesses), given, alike(given), distance)
+    for distance, slow in expected.items():
+        fast = nearest_is_own(torch.from_numpy(guesses), given, identical_inputs(given), distance)
         assert fast.tolist() == slow
         assert 0 < sum(slow) < 7
 
@@ -189,26 +188,31 @@ def test_a_tie_between_two_vectors_is_a_miss():
     inputs = torch.tensor([[1.0, 0], [0, 1]], dtype=torch.float64)
     between = torch.tensor([[1.0, 1], [1, 2]], dtype=torch.float64)
     for distance in ("cosine", "l2"):
-        assert found(between, inputs, alike(inputs), distance).tolist() == [False, True]
+        assert nearest_is_own(between, inputs, identical_inputs(inputs), distance).tolist() == [
+            False,
+            True,
+        ]
 
 
 def test_the_error_counts_documents_and_not_tokens():
     one_each = np.array([1.0] * 30 + [0.0] * 10)
-    mean, error = share(one_each, np.ones(40))
+    mean, error = hit_rate(one_each, np.ones(40))
     assert mean == 0.75
     assert error == pytest.approx(np.sqrt(0.75 * 0.25 / 39))
-    assert share(10 * one_each, np.full(40, 10.0))[1] == pytest.approx(error)
+    assert hit_rate(10 * one_each, np.full(40, 10.0))[1] == pytest.approx(error)
 
 
 def test_the_mlp_keeps_so_many_tokens_of_every_fold():
-    made = corpus.documents(Toy(same), Numbers(), mixed_texts(), longest=99, folds=3, seed=0)
-    chosen = probes.sampled(made, 11, seed=0)
+    made = documents.read_documents(
+        Toy(same), Numbers(), mixed_texts(), max_tokens=99, folds=3, seed=0
+    )
+    chosen = probes.sample_tokens(made, 11, seed=0)
     by_fold = dict.fromkeys(range(3), 0)
     for document, mine in zip(made, chosen, strict=True):
         assert len(mine) == len(document)
         by_fold[document.fold] += mine.sum()
     assert by_fold == {0: 11, 1: 11, 2: 11}
-    every = probes.sampled(made, 999, seed=0)
+    every = probes.sample_tokens(made, 999, seed=0)
     assert all(mine.all() for mine in every)
 
 
@@ -233,11 +237,11 @@ def test_hidden_states_are_the_models_own_without_its_final_norm(tiny, name):
     ids = torch.arange(5, 14)[None]
     states = hidden_states(model, {"input_ids": ids})
     with torch.no_grad():
-        told = model(input_ids=ids, output_hidden_states=True).hidden_states
-    assert len(states) == len(told) == 3
-    for mine, own in zip(states[:-1], told[:-1], strict=True):
+        described = model(input_ids=ids, output_hidden_states=True).hidden_states
+    assert len(states) == len(described) == 3
+    for mine, own in zip(states[:-1], described[:-1], strict=True):
         torch.testing.assert_close(mine, own)
-    assert torch.allclose(states[-1], told[-1], atol=1e-4) is (name == "bert")
+    assert torch.allclose(states[-1], described[-1], atol=1e-4) is (name == "bert")
 
 
 def test_states_of_several_shapes_are_refused():
@@ -254,8 +258,8 @@ def test_states_that_are_no_numbers_are_refused():
         study(Toy(lambda hidden, _: hidden / 0), probes="naive")
 
 
-def test_texts_are_cut_off_and_layers_chosen():
-    result = study(Toy(same, rotated, same), probes="naive", longest=7, layers=[2, 0])
+def test_texts_are_truncated_and_layers_chosen():
+    result = study(Toy(same, rotated, same), probes="naive", max_tokens=7, layers=[2, 0])
     assert result.layers == (0, 2)
     assert result.tokens == 12 * 7
     assert result.folds == 1
@@ -275,14 +279,17 @@ def test_texts_are_cut_off_and_layers_chosen():
         ({"folds": 2}, BadInput, "folds is 2.*3 or more"),
         ({"folds": 1, "ridge": 0.1}, BadInput, "folds is 1.*2 or more"),
         ({"epochs": 0}, BadInput, "epochs is 0.*1 or more"),
-        ({"most": 3}, BadInput, "most is 3.*4 or more"),
+        ({"mlp_tokens": 3}, BadInput, "mlp_tokens is 3.*4 or more"),
         ({"batch_size": 0}, BadInput, "batch_size is 0"),
-        ({"longest": 0}, BadInput, "longest is 0"),
+        ({"max_tokens": 0}, BadInput, "max_tokens is 0"),
         ({"ridge": 0.0}, BadInput, "ridge is 0.0.*positive"),
         ({"tokenizer": None}, BadInput, r"no tokenizer.*Give tokenizer=…"),
+        ({"given": Numbers()}, BadInput, "The texts are a Numbers"),
+        ({"tokenizer": ["5 6"]}, BadInput, "tokenizer is a list"),
+        ({"probe": "naive"}, UnknownKeyword, "Write probes=… instead"),
     ],
 )
-def test_what_cannot_be_studied_is_refused(options, kind, message):
+def test_bad_arguments_are_refused(options, kind, message):
     given = {"given": texts(), "tokenizer": Numbers(), **options}
     with pytest.raises(kind, match=message):
         studies.identifiability(Toy(same, same), given.pop("given"), **given)
@@ -331,14 +338,14 @@ def test_the_angle_is_compared_with_the_distance_on_the_same_tokens():
     result = study(Toy(same, stretched), probes="naive")
     found = accuracies(result)
     assert found[1, "naive", "cosine"] == 1 > found[1, "naive", "l2"]
-    ahead = {lead.layer: lead for lead in result.leads}
+    ahead = {gain.layer: gain for gain in result.gains}
     assert ahead[1].difference == pytest.approx(1 - found[1, "naive", "l2"])
     assert (ahead[0].sign, ahead[1].sign) == (0, 1)
     points = 50 * ahead[1].difference
-    told = f"naive +{points:.1f} points (clearly more in 1, less in 0 of 2 layers)"
-    assert result.angle == told
+    described = f"naive +{points:.1f} points (clearly more in 1, less in 0 of 2 layers)"
+    assert result.cosine_against_l2 == described
     alone = study(Toy(same), probes="naive", distances="l2")
-    assert alone.leads == ()
+    assert alone.gains == ()
     assert "against" not in str(alone)
 
 
@@ -352,4 +359,4 @@ def test_the_curves_are_those_of_the_table(seen):
     found = accuracies(seen)
     assert chart.series[3].values == tuple(found[n, "linear", "l2"] for n in range(6))
     assert chart.layers == seen.layers
-    assert seen.angle in chart.finding
+    assert seen.cosine_against_l2 in chart.finding

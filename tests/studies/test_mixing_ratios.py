@@ -11,9 +11,9 @@ import pytest
 
 import normviz
 from normviz import analyze, studies
-from normviz.errors import BadInput, ModelNotFound
-from normviz.model.loading import load_model
-from normviz.studies import mixing_ratios as ratios
+from normviz.errors import BadInput, ModelNotFound, TextTooLong, UnknownKeyword
+from normviz.model.loading import LoadedModel, load_model
+from normviz.studies import mixing_ratios
 
 TEXTS = [
     "The quick brown fox slept until noon, and nobody woke it.",
@@ -44,7 +44,9 @@ def test_every_token_of_every_layer_counts_once(demo):
     found = []
     for text in TEXTS:
         one, pair = (text, None) if isinstance(text, str) else text
-        flow = analyze(model, tokenizer, one, pair, measures=["attention", "attention-residual"])
+        flow = analyze(
+            model, one, pair=pair, tokenizer=tokenizer, measures=["attention", "attention-residual"]
+        )
         found.append(flow.mixing("attention-residual").ravel())
     ratios = np.concatenate(found)
     assert whole.tokens * 6 == len(ratios)
@@ -56,10 +58,11 @@ def test_every_token_of_every_layer_counts_once(demo):
 
 def test_twelve_per_cent_are_masked_and_the_same_ones_again(demo):
     _, tokenizer = demo
+    loaded = LoadedModel(*demo, "demo")
     text = " ".join(["river"] * 50)
-    first, count = ratios._masked(tokenizer, text, 0.12, 128, random.Random(0))
-    second, _ = ratios._masked(tokenizer, text, 0.12, 128, random.Random(0))
-    other, _ = ratios._masked(tokenizer, text, 0.12, 128, random.Random(1))
+    first, count = mixing_ratios._mask_tokens(loaded, text, 0.12, 128, random.Random(0))
+    second, _ = mixing_ratios._mask_tokens(loaded, text, 0.12, 128, random.Random(0))
+    other, _ = mixing_ratios._mask_tokens(loaded, text, 0.12, 128, random.Random(1))
     ids = first["input_ids"][0].tolist()
     assert count == 6
     assert ids.count(tokenizer.mask_token_id) == 6
@@ -69,16 +72,20 @@ def test_twelve_per_cent_are_masked_and_the_same_ones_again(demo):
     assert ids != other["input_ids"][0].tolist()
     expected = sorted(random.Random(0).sample(list(range(1, 51)), 6))
     assert [n for n, one in enumerate(ids) if one == tokenizer.mask_token_id] == expected
-    _, one = ratios._masked(tokenizer, "Yes.", 0.12, 128, random.Random(0))
+    _, one = mixing_ratios._mask_tokens(loaded, "Yes.", 0.12, 128, random.Random(0))
     assert one == 1
-    _, none = ratios._masked(tokenizer, "", 0.12, 128, random.Random(0))
+    _, none = mixing_ratios._mask_tokens(loaded, "", 0.12, 128, random.Random(0))
     assert none == 0
 
 
-def test_long_texts_are_cut_off(demo):
+def test_long_texts_are_truncated(demo):
     model, tokenizer = demo
-    found = studies.mixing(model, [" ".join(["river"] * 300)], tokenizer=tokenizer, longest=16)
+    found = studies.mixing(model, [" ".join(["river"] * 300)], tokenizer=tokenizer, max_tokens=16)
     assert found.tokens == 16
+    long = [" ".join(["river"] * 600)]
+    assert studies.mixing(model, long, tokenizer=tokenizer, max_tokens="model").tokens == 512
+    with pytest.raises(TextTooLong, match=r"602 tokens.*512"):
+        studies.mixing(model, long, tokenizer=tokenizer, max_tokens=None)
 
 
 def test_the_table_reads_like_the_papers(mixed):
@@ -94,7 +101,23 @@ def test_the_table_reads_like_the_papers(mixed):
         mixed.ratios["ATTN-W"] = None
 
 
-def test_what_cannot_be_studied_is_refused(demo, smollm2):
+def test_swapped_arguments_and_unknown_keywords_are_refused(demo):
+    model, tokenizer = demo
+    with pytest.raises(BadInput, match=r"The model is a list.*Write mixing\(model, texts, "):
+        studies.mixing(TEXTS, model)
+    with pytest.raises(BadInput, match="The texts are a BertTokenizer"):
+        studies.mixing(model, tokenizer)
+    with pytest.raises(BadInput, match="The model is a BertTokenizer"):
+        studies.mixing(tokenizer, TEXTS)
+    with pytest.raises(BadInput, match="tokenizer is a list"):
+        studies.mixing(model, TEXTS, tokenizer=TEXTS)
+    with pytest.raises(BadInput, match="max_tokens is 'all'"):
+        studies.mixing(model, TEXTS, tokenizer=tokenizer, max_tokens="all")
+    with pytest.raises(UnknownKeyword, match="Write max_tokens=… instead"):
+        studies.mixing(model, TEXTS, tokenizer=tokenizer, max_token=16)
+
+
+def test_bad_arguments_are_refused(demo, smollm2, tiny):
     model, tokenizer = demo
     with pytest.raises(BadInput, match="The texts are one string"):
         studies.mixing(model, "A cat.", tokenizer=tokenizer)
@@ -104,7 +127,7 @@ def test_what_cannot_be_studied_is_refused(demo, smollm2):
     with pytest.raises(BadInput, match="There are no texts"):
         studies.mixing(model, [], tokenizer=tokenizer)
     with pytest.raises(BadInput, match=r"no tokenizer.*Give tokenizer="):
-        studies.mixing(model, ["A cat."])
+        studies.mixing(tiny("bert"), ["A cat."])
     with pytest.raises(BadInput, match=r"has no mask.*masked=0"):
         studies.mixing(smollm2[0], ["A cat."], tokenizer=smollm2[1])
 
@@ -114,7 +137,7 @@ def test_a_model_without_a_mask_can_be_studied_whole(smollm2):
     assert found.ratios["ATTNRES-N"] == found.ratios["ATTNRESLN-N"]  # no norm stands between them
 
 
-def test_studies_are_opened_only_when_somebody_asks():
+def test_studies_are_imported_only_when_used():
     code = """
 import sys, normviz
 assert "normviz.studies" not in sys.modules and "torch" not in sys.modules

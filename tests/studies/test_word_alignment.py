@@ -9,12 +9,12 @@ import pytest
 from translators import KINDS, SOURCES, TARGETS, translator
 
 import normviz
-from normviz.alignment import Gold, read
+from normviz.alignment import Gold, read_links
 from normviz.cli.main import main
-from normviz.corpus.sums import Failure
+from normviz.core.failure import Failure
 from normviz.errors import BadInput, NormvizError
 from normviz.studies import Alignments, alignment
-from normviz.studies.word_alignment.study import links
+from normviz.studies.word_alignment.study import link_words
 
 PAIRS = list(zip(SOURCES, TARGETS, strict=True))
 GOLD = [
@@ -30,14 +30,14 @@ def flows(kind):
     """A flow for each pair on its own."""
     model, tokenizer = translator(kind)
     before = PREFIXES.get(kind, "")
-    return [normviz.analyze(model, tokenizer, before + s, target=t) for s, t in PAIRS]
+    return [normviz.analyze(model, before + s, tokenizer=tokenizer, target=t) for s, t in PAIRS]
 
 
-def by_hand(kind, measure, setting, layer, head):
+def by_hand(kind, measure, target_row, layer, head):
     """The error rate of one layer or head, from alignments one by one."""
     found = []
     for flow, (source, target) in zip(flows(kind), PAIRS, strict=True):
-        where = {"layer": layer, "heads": head, "setting": setting}
+        where = {"layer": layer, "heads": head, "target_row": target_row}
         words = {"source": source, "target": target, "prefix": PREFIXES.get(kind, "")}
         found.append(normviz.align(flow, measure, **where, **words))
     return normviz.aer(found, GOLD)
@@ -49,18 +49,18 @@ def test_the_study_counts_what_single_alignments_add_up_to(kind):
     how = {"tokenizer": tokenizer, "prefix": PREFIXES.get(kind, ""), "batch_size": 2}
     study = alignment(model, PAIRS, GOLD, **how)
     assert (study.pairs, study.failures, study.sure, study.possible) == (3, (), 10, 3)
-    for measure, setting in study.counts:
+    for measure, target_row in study.counts:
         for layer, head in ((0, None), (1, 1)):
-            wanted = by_hand(kind, measure, setting, layer, head)
-            assert study.scores(measure, setting, layer, head) == wanted
+            expected = by_hand(kind, measure, target_row, layer, head)
+            assert study.scores(measure, target_row, layer, head) == expected
 
 
-def test_the_table_holds_every_layer_head_measure_and_setting():
+def test_the_table_holds_every_layer_head_measure_and_target_row():
     model, tokenizer = translator("marian")
     study = alignment(model, PAIRS, GOLD, tokenizer=tokenizer)
     table = study.to_dataframe()
     assert len(table) == 2 * 2 * 2 * 3
-    row = table.query("measure == 'weight' and setting == 'output' and layer == 1")
+    row = table.query("measure == 'weight' and target_row == 'output' and layer == 1")
     assert row[row["head"].isna()].aer.item() == study.aer("weight", "output")[1]
     assert row[row["head"] == 0].aer.item() == study.head_aer("weight", "output")[1, 0]
 
@@ -76,14 +76,16 @@ def test_mean_norms_are_those_of_the_pairs_of_tokens():
     assert study.norms[:, :-1] == pytest.approx(single, rel=1e-4)
 
 
-def test_what_goes_nowhere_is_averaged_over_target_words():
+def test_the_null_share_is_averaged_over_target_words():
     model, tokenizer = translator("marian")
     study = alignment(model, PAIRS, GOLD, tokenizer=tokenizer)
     shares = []
     for flow, (source, target) in zip(flows("marian"), PAIRS, strict=True):
         words = {"source": source, "target": target}
-        shares += normviz.align(flow, "weight", layer=0, setting="output", **words).none.tolist()
-    assert study.nowhere["weight", "output"][0, -1] == pytest.approx(np.mean(shares), rel=1e-4)
+        shares += normviz.align(
+            flow, "weight", layer=0, target_row="output", **words
+        ).null_share.tolist()
+    assert study.null_share["weight", "output"][0, -1] == pytest.approx(np.mean(shares), rel=1e-4)
 
 
 def test_texts_as_people_write_them_are_matched_with_the_words_of_the_gold_set():
@@ -115,24 +117,24 @@ def test_a_pair_that_fails_is_listed_and_the_others_are_counted():
     whole = alignment(model, PAIRS, GOLD, tokenizer=tokenizer)
     assert study.aer("weight", "input") == pytest.approx(whole.aer("weight", "input"))
     assert "2 pairs could not be aligned; the first is line 4" in str(study)
-    with pytest.raises(BadInput, match="None of 1 pairs"):
+    with pytest.raises(BadInput, match="All 1 pairs failed"):
         alignment(model, pairs[3:4], [{(0, 0)}], tokenizer=tokenizer)
 
 
 def test_gold_links_beyond_their_sentences_are_reported():
     model, tokenizer = translator("marian")
     study = alignment(model, PAIRS, [GOLD[0], Gold({(0, 9)}), GOLD[2]], tokenizer=tokenizer)
-    (note,) = study.beyond
+    (note,) = study.out_of_range
     assert note.startswith("line 2: the gold set links source word 0 and target word 9 (from 0)")
     assert note.endswith("there are 2 source and 2 target words")
     assert study.sure == 9
 
 
 WRONG = [
-    ({"gold": GOLD[:2]}, "There are 3 pairs of sentences, and gold links of 2"),
+    ({"gold": GOLD[:2]}, "There are 3 sentence pairs, and gold links of 2"),
     ({"pairs": [], "gold": []}, "There are no sentences"),
-    ({"texts": [("a", "b")]}, "There are 1 texts, and 3 pairs"),
-    ({"languages": ("es", "en")}, "knows no languages"),
+    ({"texts": [("a", "b")]}, "There are 1 texts, and 3 sentence pairs"),
+    ({"languages": ("es", "en")}, "has no languages"),
 ]
 
 
@@ -145,7 +147,7 @@ def test_corpora_that_do_not_fit_together_are_refused(options, said):
 
 
 def test_a_model_that_does_not_translate_is_refused(demo):
-    with pytest.raises(BadInput, match="is no encoder–decoder"):
+    with pytest.raises(BadInput, match="is not an encoder–decoder"):
         alignment(demo[0], PAIRS, GOLD, tokenizer=demo[1])
 
 
@@ -160,21 +162,21 @@ def result(**changes):
     better = counts + np.array([0, 1, 1])
     held = {("weight", s): counts for s in ("input", "output")}
     held |= {("weighted-norm", s): better for s in ("input", "output")}
-    nowhere = {name: np.full((2, 3), 0.5 if name[0] == "weight" else 0.25) for name in held}
+    null_share = {name: np.full((2, 3), 0.5 if name[0] == "weight" else 0.25) for name in held}
     norms = np.array([[1.0, 2.0, 2.5], [4.0, 3.0, 5.0]])
-    study = Alignments("tiny", 3, 10, 4, (0, 1), (0, 1), held, norms, nowhere)
+    study = Alignments("tiny", 3, 10, 4, (0, 1), (0, 1), held, norms, null_share)
     return replace(study, **changes)
 
 
-def test_rates_bests_and_loudest_are_read_off_the_counts():
+def test_rates_and_best_layers_and_heads_follow_from_the_counts():
     study = result()
     assert study.aer("weight", "input") == pytest.approx([1 - 12 / 20, 1 - 10 / 20])
     assert study.head_aer("weight", "input")[1] == pytest.approx([1 - 16 / 20, 1 - 2 / 20])
     assert study.best_layer("weight", "input").layer == 0
     best = study.best_head("weight", "input")
     assert (best.layer, best.head, best.aer) == (1, 0, pytest.approx(0.2))
-    assert study.loudest_layer("input").layer == 1
-    assert (study.loudest_head("input").layer, study.loudest_head("input").head) == (1, 0)
+    assert study.largest_norm_layer("input").layer == 1
+    assert (study.largest_norm_head("input").layer, study.largest_norm_head("input").head) == (1, 0)
 
 
 def test_the_correlation_is_that_of_heads():
@@ -202,13 +204,13 @@ def test_the_columns_of_the_table_in_words_are_straight():
 
 
 def test_charts_hold_the_rates_and_say_who_is_ahead():
-    with_input, _, nowhere = result().charts()
+    with_input, _, null_chart = result().charts()
     rates = {series.name: series.values for series in with_input.series}
     assert rates["α layer"] == pytest.approx((0.4, 0.5))
     assert rates["‖αf(x)‖ best head"] == pytest.approx((0.5, 0.1))
     assert "better than α in 2 of 2 layers" in with_input.finding
     assert with_input.finding.endswith("at ρ = −0.40.")
-    assert nowhere.finding.startswith("Tokens that are no words have 50% of the weight, and 25%")
+    assert null_chart.finding.startswith("Tokens outside all words have 50% of the weight, and 25%")
 
 
 def test_a_study_can_be_looked_at_as_a_page(tmp_path):
@@ -218,9 +220,9 @@ def test_a_study_can_be_looked_at_as_a_page(tmp_path):
     assert "line 7: too long" in page
 
 
-@pytest.mark.parametrize("name", ["measure", "setting", "layer", "head"])
-def test_what_a_study_does_not_hold_is_refused_by_name(name):
-    asked = {"measure": "weight", "setting": "input", "layer": 0, "head": 0}
+@pytest.mark.parametrize("name", ["measure", "target_row", "layer", "head"])
+def test_unknown_names_are_refused(name):
+    asked = {"measure": "weight", "target_row": "input", "layer": 0, "head": 0}
     with pytest.raises(NormvizError, match="77"):
         result().scores(**{**asked, name: 77 if name in ("layer", "head") else "77"})
 
@@ -231,23 +233,23 @@ def test_what_a_study_does_not_hold_is_refused_by_name(name):
 def test_a_batch_of_targets_gives_the_flows_of_single_ones():
     model, tokenizer = translator("marian")
     sources, targets = zip(*PAIRS, strict=True)
-    many = normviz.analyze_many(model, tokenizer, sources, targets=targets)
+    many = normviz.analyze_many(model, sources, tokenizer=tokenizer, targets=targets)
     for flow, alone, (source, target) in zip(many, flows("marian"), PAIRS, strict=True):
         assert flow.title == f"{source} → {target}"
         assert flow.cross.queries == alone.cross.queries
         for stream in flow.streams.values():
-            wanted = alone.streams[stream.name]["attention"]
-            np.testing.assert_allclose(stream["attention"], wanted, rtol=1e-4, atol=1e-5)
+            expected = alone.streams[stream.name]["attention"]
+            np.testing.assert_allclose(stream["attention"], expected, rtol=1e-4, atol=1e-5)
 
 
 def test_targets_that_do_not_fit_the_model_or_the_texts_are_refused(demo):
     model, tokenizer = translator("marian")
     with pytest.raises(BadInput, match="there are no targets"):
-        list(normviz.analyze_many(model, tokenizer, ["a"]))
+        list(normviz.analyze_many(model, ["a"], tokenizer=tokenizer))
     with pytest.raises(BadInput, match="fewer targets"):
-        list(normviz.analyze_many(model, tokenizer, ["a", "b"], targets=["c"]))
+        list(normviz.analyze_many(model, ["a", "b"], tokenizer=tokenizer, targets=["c"]))
     with pytest.raises(BadInput, match="has no use for targets"):
-        list(normviz.analyze_many(*demo, ["a"], targets=["b"]))
+        list(normviz.analyze_many(demo[0], ["a"], tokenizer=demo[1], targets=["b"]))
 
 
 # --- from a shell ---------------------------------------------------------------------------------
@@ -262,7 +264,7 @@ def files(tmp_path_factory):
     for side, name in enumerate(("source", "target")):
         (folder / name).write_text("".join(f"{pair[side]}\n" for pair in PAIRS))
     (folder / "pairs").write_text("".join(f"{s} ||| {t}\n" for s, t in PAIRS))
-    normviz.alignment.write(GOLD, folder / "gold", "talp")
+    normviz.alignment.write_links(GOLD, folder / "gold", "talp")
     return folder
 
 
@@ -283,9 +285,9 @@ def test_a_report_is_written_and_its_table_printed(files, capsys):
 def test_a_script_gets_json_and_a_table(files, capsys):
     one = ["--pairs", files / "pairs", "--gold", files / "gold", "--json"]
     assert command(files, *one, output="table.csv") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert len(told["aer"]["weight"]["input"]) == 2
-    assert (files / "table.csv").read_text().startswith("measure,setting,layer,head,aer")
+    printed = json.loads(capsys.readouterr().out)
+    assert len(printed["aer"]["weight"]["input"]) == 2
+    assert (files / "table.csv").read_text().startswith("measure,target_row,layer,head,aer")
 
 
 @pytest.mark.parametrize("form", ["pharaoh", "talp", "naacl"])
@@ -295,17 +297,17 @@ def test_links_are_written_in_any_format(files, form, capsys):
         files / "pairs",
         "--layer",
         1,
-        "--setting",
+        "--target-row",
         "output",
         "--measure",
         "weight",
     ]
     assert command(files, "--pairs", files / "pairs", *chosen, output=f"links.{form}") == 0
     model, tokenizer = translator("marian")
-    where = {"measure": "weight", "layer": 1, "setting": "output"}
-    wanted, _ = links(model, PAIRS, tokenizer=tokenizer, **where)
-    assert [gold.sure for gold in read(files / f"links.{form}", form)] == wanted
-    assert f"{sum(map(len, wanted))} links of 3 pairs" in capsys.readouterr().out
+    where = {"measure": "weight", "layer": 1, "target_row": "output"}
+    expected, _ = link_words(model, PAIRS, tokenizer=tokenizer, **where)
+    assert [gold.sure for gold in read_links(files / f"links.{form}", form)] == expected
+    assert f"{sum(map(len, expected))} links of 3 pairs" in capsys.readouterr().out
 
 
 def test_a_pair_that_fails_is_named_and_the_command_says_so(files, capsys):
@@ -327,7 +329,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("options", "output", "said"), BAD)
-def test_what_cannot_be_aligned_is_said_before_a_model_is_loaded(
+def test_bad_arguments_are_refused_before_a_model_is_loaded(
     files, options, output, said, capsys, monkeypatch
 ):
     (files / "long").write_text("a ||| b\nc ||| d\n")

@@ -12,7 +12,7 @@ LAYERS, HEADS = (0, 1), (0, 1, 2)
 
 
 def tokens(*pieces, words, word_texts, special):
-    """Tokens with these words; ids count up."""
+    """Return tokens with these words; ids count up."""
     return Tokens(
         pieces=pieces,
         ids=tuple(range(len(pieces))),
@@ -34,14 +34,14 @@ TARGET = tokens(
 
 
 def translation(seed=0, queries=TARGET, keys=SOURCE, **fixed):
-    """A cross-attention between these tokens, with random or with fixed numbers."""
-    draw = np.random.default_rng(seed)
+    """Return a flow of cross-attention between these tokens, with random or fixed numbers."""
+    generator = np.random.default_rng(seed)
     shape = (len(LAYERS), len(HEADS), len(queries), len(keys))
-    made = {
-        "weight": draw.dirichlet(np.ones(len(keys)), shape[:-1]),
-        "value-norm": draw.gamma(3, 1, (shape[0], shape[1], shape[3])),
-        "attention": draw.gamma(3, 1, (shape[0], *shape[2:])),
+    arrays = {
+        "weight": generator.dirichlet(np.ones(len(keys)), shape[:-1]),
+        "value-norm": generator.gamma(3, 1, (shape[0], shape[1], shape[3])),
+        "attention": generator.gamma(3, 1, (shape[0], *shape[2:])),
     }
-    stored = {name: Layers(np.float32(array)) for name, array in (made | fixed).items()}
+    stored = {name: Layers(np.float32(array)) for name, array in (arrays | fixed).items()}
     stream = Stream("cross", queries, keys, LAYERS, HEADS, stored)
     return replace(two_streams(), streams={"cross": stream})

@@ -1,4 +1,4 @@
-"""A model and a tokenizer that do exactly what a test says, for studies over many texts."""
+"""A model and a tokenizer whose behavior a test decides, for studies over many texts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,11 +11,11 @@ WORDS = 600
 
 
 class NoAttention(nn.Module):
-    """What makes a module a layer: an attention inside. This one attends to nothing."""
+    """Makes a module a layer by its name; it computes nothing."""
 
 
 class Layer(nn.Module):
-    """A layer that does to its input, and to the ids behind it, what it was told."""
+    """A layer that applies a function to its input and the token ids."""
 
     def __init__(self, act: Callable[[Tensor, Tensor], Tensor]) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Layer(nn.Module):
 
 
 class Toy(nn.Module):
-    """Random input vectors, one for each id, and layers of one's own; no positions."""
+    """A model with a random input vector for each id, layers given as functions, no positions."""
 
     def __init__(self, *acts: Callable[[Tensor, Tensor], Tensor], seed: int = 0) -> None:
         super().__init__()
@@ -42,18 +42,18 @@ class Toy(nn.Module):
 
 
 def table(seed: int) -> Tensor:
-    """A random vector for each id."""
+    """Return a random vector for each id."""
     chance = torch.Generator().manual_seed(seed)
     return torch.randn(WORDS, MODEL, generator=chance, dtype=torch.float64)
 
 
 def same(hidden: Tensor, ids: Tensor) -> Tensor:
-    """A layer that does nothing."""
+    """Return the hidden states unchanged."""
     return hidden
 
 
 class Numbers:
-    """A tokenizer for texts that are ids already: `"5 17 3"`; 0 is padding."""
+    """A tokenizer for texts that consist of ids: `"5 17 3"`; 0 is padding."""
 
     pad_token_id = 0
     all_special_ids = (0,)
@@ -66,13 +66,13 @@ class Numbers:
 
 
 def texts(documents: int = 12, tokens: int = 20) -> list[str]:
-    """Documents that have no id in common, and no id twice."""
+    """Return documents that share no id, and have no id twice."""
     every = range(1, documents * tokens + 1)
     return [" ".join(map(str, every[at::documents])) for at in range(documents)]
 
 
 def mixed_texts(documents: int = 9, words: int = 90) -> list[str]:
-    """Documents of different lengths that share their words, some of them twice in one."""
+    """Return documents of different lengths that share their words, some repeated in one."""
     chance = torch.Generator().manual_seed(3)
     return [
         " ".join(map(str, torch.randint(3, words, (5 + at,), generator=chance).tolist()))

@@ -1,4 +1,4 @@
-"""Tiny translation models with tokenizers of their own kind, for tests of alignment."""
+"""Tiny translation models with tokenizers of their families, for tests of alignment."""
 
 import json
 from functools import cache
@@ -44,14 +44,14 @@ T5_SIZES = {
 }
 
 
-def _scored(pieces: list[str], special: int) -> list[tuple[str, float]]:
+def _with_scores(pieces: list[str], special: int) -> list[tuple[str, float]]:
     return [(piece, 0.0 if at < special else -float(at)) for at, piece in enumerate(pieces)]
 
 
-def _plain() -> Any:
+def _unigram() -> Any:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
-    tokenizer = Tokenizer(models.Unigram(_scored(PIECES, 4), unk_id=3))
+    tokenizer = Tokenizer(models.Unigram(_with_scores(PIECES, 4), unk_id=3))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
     tokenizer.post_processor = processors.TemplateProcessing(
@@ -62,7 +62,9 @@ def _plain() -> Any:
 
 
 def _mbart() -> Any:
-    return transformers.MBartTokenizer(vocab=_scored(PIECES, 4), src_lang="es_XX", tgt_lang="en_XX")
+    return transformers.MBartTokenizer(
+        vocab=_with_scores(PIECES, 4), src_lang="es_XX", tgt_lang="en_XX"
+    )
 
 
 def _nllb() -> Any:
@@ -73,34 +75,36 @@ def _nllb() -> Any:
 
 
 def _opus() -> Any:
-    """Marian's own tokenizer, with a SentencePiece model for each side and one vocabulary."""
+    """Return Marian's tokenizer: a SentencePiece model for each language, one vocabulary."""
     import sentencepiece
 
     folder = Path(mkdtemp())
     names = {"</s>": 0, "<pad>": 1, "<unk>": 2}
-    for side, texts in (("source", SOURCES), ("target", TARGETS)):
+    for language, texts in (("source", SOURCES), ("target", TARGETS)):
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(texts * 4), model_prefix=str(folder / side), vocab_size=30,
+            sentence_iterator=iter(texts * 4), model_prefix=str(folder / language), vocab_size=30,
             bos_id=-1, eos_id=0, unk_id=1, hard_vocab_limit=False, minloglevel=2,
         )  # fmt: skip
-        pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / f"{side}.model"))
+        pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / f"{language}.model"))
         for number in range(pieces.get_piece_size()):
             names.setdefault(pieces.id_to_piece(number), len(names))
     (folder / "vocab.json").write_text(json.dumps(names))
-    files = {f"{side}_spm": str(folder / f"{side}.model") for side in ("source", "target")}
+    files = {
+        f"{language}_spm": str(folder / f"{language}.model") for language in ("source", "target")
+    }
     return transformers.MarianTokenizer(vocab=str(folder / "vocab.json"), **files)
 
 
 def _t5() -> Any:
     pieces = ["<pad>", "</s>", "<unk>", *PIECES[4:]]
-    return transformers.T5Tokenizer(vocab=_scored(pieces, 3), extra_ids=0)
+    return transformers.T5Tokenizer(vocab=_with_scores(pieces, 3), extra_ids=0)
 
 
 OPUS = {**SIZES, "eos_token_id": 0, "decoder_start_token_id": 1}
 KINDS = {
     "opus": (transformers.MarianMTModel, OPUS, _opus),
-    "marian": (transformers.MarianMTModel, SIZES, _plain),
-    "bart": (transformers.BartForConditionalGeneration, SIZES, _plain),
+    "marian": (transformers.MarianMTModel, SIZES, _unigram),
+    "bart": (transformers.BartForConditionalGeneration, SIZES, _unigram),
     "mbart": (transformers.MBartForConditionalGeneration, SIZES, _mbart),
     "m2m_100": (transformers.M2M100ForConditionalGeneration, SIZES, _nllb),
     "t5": (transformers.T5ForConditionalGeneration, T5_SIZES, _t5),
@@ -109,7 +113,7 @@ KINDS = {
 
 @cache
 def translator(kind: str) -> tuple[Any, Any]:
-    """A random model of this kind and its tokenizer; made once."""
+    """Return a random model of this kind and its tokenizer; built once."""
     model, sizes, tokenizer = KINDS[kind]
     torch.manual_seed(0)
     return model(model.config_class(**sizes)).eval(), tokenizer()

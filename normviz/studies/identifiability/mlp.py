@@ -7,50 +7,54 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import gelu, linear, mse_loss
 
-RATE = 3e-3
-"""Adam's learning rate at the beginning; it falls to nothing in a straight line."""
-BATCH = 256
+LEARNING_RATE = 3e-3
+"""Adam's learning rate at the start; it falls linearly to nearly zero."""
+BATCH_SIZE = 256
 
 Probe = Callable[[Float[Tensor, "query model"]], Float[Tensor, "query model"]]
+"""Maps hidden states back to inputs."""
 
 
-def perceptron(
+def train_mlp(
     states: Float[Tensor, "query model"],
     inputs: Float[Tensor, "query model"],
     *,
     epochs: int,
     seed: int,
 ) -> Probe:
-    """Learn inputs from states by least squares: as many hidden units as the model is wide, GELU.
+    """Train a probe by least squares: as many hidden units as the model is wide, with GELU.
 
     States and inputs are standardized by the training tokens, in float32.
     """
     center, scale = states.mean(dim=0), states.std(dim=0, correction=0).clamp(min=1e-6)
     goal, size = inputs.mean(dim=0), inputs.std(correction=0).clamp(min=1e-6)
-    learned, wanted = ((states - center) / scale).float(), ((inputs - goal) / size).float()
-    chance = torch.Generator().manual_seed(seed)
-    parts = _drawn(states.shape[1], chance, states.device)
-    adam = torch.optim.Adam(parts, lr=RATE)
-    steps = epochs * -(-len(states) // BATCH)
-    slower = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 1e-3, total_iters=steps)
+    features, targets = ((states - center) / scale).float(), ((inputs - goal) / size).float()
+    generator = torch.Generator().manual_seed(seed)
+    parameters = _initial_parameters(states.shape[1], generator, states.device)
+    adam = torch.optim.Adam(parameters, lr=LEARNING_RATE)
+    steps = epochs * -(-len(states) // BATCH_SIZE)
+    schedule = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 1e-3, total_iters=steps)
     with torch.enable_grad():
         for _ in range(epochs):
-            for some in torch.split(torch.randperm(len(states), generator=chance), BATCH):
+            order = torch.randperm(len(states), generator=generator)
+            for batch in torch.split(order, BATCH_SIZE):
                 adam.zero_grad()
-                mse_loss(_through(learned[some], parts), wanted[some]).backward()  # type: ignore[no-untyped-call]
+                mse_loss(_forward(features[batch], parameters), targets[batch]).backward()  # type: ignore[no-untyped-call]
                 adam.step()
-                slower.step()
-    ready = [part.detach() for part in parts]
-    return lambda seen: _through(((seen - center) / scale).float(), ready).double() * size + goal
+                schedule.step()
+    trained = [parameter.detach() for parameter in parameters]
+    return lambda seen: _forward(((seen - center) / scale).float(), trained).double() * size + goal
 
 
-def _through(states: Tensor, parts: list[Tensor]) -> Tensor:
-    first, first_bias, second, second_bias = parts
+def _forward(states: Tensor, parameters: list[Tensor]) -> Tensor:
+    first, first_bias, second, second_bias = parameters
     return linear(gelu(linear(states, first, first_bias)), second, second_bias)
 
 
-def _drawn(model: int, chance: torch.Generator, device: torch.device) -> list[Tensor]:
-    """Weights drawn on the host, so that they are the same on every device; no biases yet."""
-    weights = (torch.randn(model, model, generator=chance) * model**-0.5 for _ in range(2))
-    parts = [part for weight in weights for part in (weight, torch.zeros(model))]
-    return [part.to(device).requires_grad_() for part in parts]
+def _initial_parameters(
+    model: int, generator: torch.Generator, device: torch.device
+) -> list[Tensor]:
+    """Return random weights, drawn on the CPU to be the same on every device, and zero biases."""
+    weights = (torch.randn(model, model, generator=generator) * model**-0.5 for _ in range(2))
+    parameters = [part for weight in weights for part in (weight, torch.zeros(model))]
+    return [parameter.to(device).requires_grad_() for parameter in parameters]

@@ -1,4 +1,4 @@
-"""A linear probe in closed form, from sums that are taken as the states pass."""
+"""A linear probe in closed form, from sums over the hidden states."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from torch import Tensor
 
 STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 """The ridges that are tried, in units of the states' mean variance."""
-LEAST = 1e-30
-"""Of states that are all the same the variance is nothing, and there is still one answer."""
+MIN_PENALTY = 1e-30
+"""Keeps the solution unique if all states are equal and their variance is 0."""
 
 
-class Moments:
-    """All that a ridge regression with an intercept needs to know of states and inputs.
+class RegressionSums:
+    """The sums that a ridge regression with an intercept needs of states and inputs.
 
     The states have a 1 as their last entry, so that sums and means are among the products.
     """
@@ -27,23 +27,23 @@ class Moments:
         self.square = square
 
     @classmethod
-    def none(cls, model: int, device: torch.device) -> "Moments":
-        """Nothing seen yet."""
+    def zeros(cls, model: int, device: torch.device) -> "RegressionSums":
+        """Return the sums over no tokens."""
         gram = torch.zeros(model + 1, model + 1, dtype=torch.float64, device=device)
         return cls(gram, gram.new_zeros(model + 1, model), 0.0)
 
-    def take(
-        self, states: Float[Tensor, "query model"], inputs: Float[Tensor, "key model"]
-    ) -> None:
-        """Add what one text has to say."""
-        ones = torch.nn.functional.pad(states, (0, 1), value=1.0)
-        self.gram.addmm_(ones.T, ones)
-        self.cross.addmm_(ones.T, inputs)
+    def add(self, states: Float[Tensor, "query model"], inputs: Float[Tensor, "key model"]) -> None:
+        """Add the tokens of one text."""
+        augmented = torch.nn.functional.pad(states, (0, 1), value=1.0)
+        self.gram.addmm_(augmented.T, augmented)
+        self.cross.addmm_(augmented.T, inputs)
         self.square += float(inputs.square().sum())
 
-    def __add__(self, other: "Moments") -> "Moments":
-        """What both have seen."""
-        return Moments(self.gram + other.gram, self.cross + other.cross, self.square + other.square)
+    def __add__(self, other: "RegressionSums") -> "RegressionSums":
+        """Return the sums over the tokens of both."""
+        return RegressionSums(
+            self.gram + other.gram, self.cross + other.cross, self.square + other.square
+        )
 
 
 @dataclass(frozen=True)
@@ -55,46 +55,48 @@ class Linear:
     """The ridge it was fitted with."""
 
     def __call__(self, states: Float[Tensor, "query model"]) -> Float[Tensor, "query model"]:
-        """What the inputs would be."""
+        """Return the inputs predicted from hidden states."""
         return states @ self.weight[:-1] + self.weight[-1]
 
-    def loss(self, seen: Moments) -> float:
-        """The sum of squared errors over all that was seen, from the moments alone."""
-        twice = 2 * (self.weight * seen.cross).sum()
-        return float(seen.square - twice + (self.weight * (seen.gram @ self.weight)).sum())
+    def loss(self, sums: RegressionSums) -> float:
+        """Return the sum of squared errors over all tokens of the sums."""
+        twice = 2 * (self.weight * sums.cross).sum()
+        return float(sums.square - twice + (self.weight * (sums.gram @ self.weight)).sum())
 
 
-def ridge(seen: Moments, strength: float) -> Linear:
-    """The map with the least Σ‖x − Wh − b‖² + penalty ‖W‖², the intercept b left free.
+def fit_ridge(sums: RegressionSums, strength: float) -> Linear:
+    """Return the map that minimizes Σ‖x − Wh − b‖² + penalty ‖W‖², with a free intercept b.
 
     The penalty is the strength times the mean variance of the states' coordinates times their
     number, so that a strength means the same in every layer and for every corpus.
     """
-    count = seen.gram[-1, -1]
-    mean, goal = seen.gram[-1, :-1] / count, seen.cross[-1] / count
-    spread = seen.gram[:-1, :-1] - count * torch.outer(mean, mean)
-    shared = seen.cross[:-1] - count * torch.outer(mean, goal)
-    penalty = (strength * spread.trace() / len(mean)).clamp(min=LEAST)
+    count = sums.gram[-1, -1]
+    mean, goal = sums.gram[-1, :-1] / count, sums.cross[-1] / count
+    spread = sums.gram[:-1, :-1] - count * torch.outer(mean, mean)
+    shared = sums.cross[:-1] - count * torch.outer(mean, goal)
+    penalty = (strength * spread.trace() / len(mean)).clamp(min=MIN_PENALTY)
     spread.diagonal().add_(penalty)
     weight = torch.linalg.solve(spread, shared)
     return Linear(torch.cat([weight, (goal - mean @ weight)[None]]), strength)
 
 
-def fitted(folds: Sequence[Moments], held_out: int, strength: float | None) -> Linear:
-    """The probe for one fold, from all the others; the fold itself is never looked at.
+def fit_without_fold(
+    folds: Sequence[RegressionSums], held_out: int, strength: float | None
+) -> Linear:
+    """Return the probe for one fold, fitted on all the others.
 
-    Where no strength is given, one more fold is held out of the training to choose it, the next
-    one, and is learned from in the end.
+    If the strength is None, the next fold is held out of the training too, to choose it; then the
+    probe is fitted on that fold as well.
     """
-    training = [place for place in range(len(folds)) if place != held_out]
+    training = [fold for fold in range(len(folds)) if fold != held_out]
     if strength is None:
-        judge = (held_out + 1) % len(folds)
-        others = _all(folds, [place for place in training if place != judge])
-        tried = [ridge(others, each) for each in STRENGTHS]
-        strength = min(tried, key=lambda probe: probe.loss(folds[judge])).strength
-    return ridge(_all(folds, training), strength)
+        validation = (held_out + 1) % len(folds)
+        others = _add_folds(folds, [fold for fold in training if fold != validation])
+        tried = [fit_ridge(others, each) for each in STRENGTHS]
+        strength = min(tried, key=lambda probe: probe.loss(folds[validation])).strength
+    return fit_ridge(_add_folds(folds, training), strength)
 
 
-def _all(folds: Sequence[Moments], places: Sequence[int]) -> Moments:
-    first, *rest = (folds[place] for place in places)
+def _add_folds(folds: Sequence[RegressionSums], numbers: Sequence[int]) -> RegressionSums:
+    first, *rest = (folds[number] for number in numbers)
     return sum(rest, start=first)

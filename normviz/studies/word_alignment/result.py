@@ -1,44 +1,48 @@
-"""The result of a study of alignment: error rates by layer, by head, and what goes nowhere."""
+"""The result of a study of alignment: error rates by layer and head, and shares of no word."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from normviz.alignment.align import SETTINGS
+from normviz.alignment.align import TARGET_ROWS
 from normviz.alignment.scores import Scores
 from normviz.core.catalog import require_known
 from normviz.core.chart import Chart, Series
-from normviz.corpus.sums import Failure
+from normviz.core.failure import Failure
 from normviz.derived.ranks import spearman
-from normviz.system.optional import require_packages
+from normviz.io.tables import dataframe_of
 from normviz.view.report import Report, ReportMixin
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MEASURES = {"weight": "α", "weighted-norm": "‖αf(x)‖"}
-"""What links are drawn by. With all heads together: their mean, and ‖Σ αf(x)‖."""
-MEANING = {"input": "the row that reads the word", "output": "the row that predicts it"}
-WIDTH = 23
-"""Of a column in print, which holds the longest entry: 81.6 (layer 10 head 11)."""
+    from normviz.alignment.align import TargetRow
+
+    LinkMeasure = Literal["weight", "weighted-norm"]
+
+MEASURES: "dict[LinkMeasure, str]" = {"weight": "α", "weighted-norm": "‖αf(x)‖"}
+"""The measures of links, with their labels. All heads together: their mean, and ‖Σ αf(x)‖."""
+ROW_MEANING = {"input": "the row that reads the word", "output": "the row that predicts it"}
+COLUMN_WIDTH = 23
+"""The width of a printed column, which holds the longest entry: 81.6 (layer 10 head 11)."""
 ALL_HEADS = -1
-"""The place of all heads together, behind the single ones."""
+"""The index of all heads together, after the single ones."""
 
 
 @dataclass(frozen=True)
 class Best:
-    """The layer, or the head of a layer, with the lowest error rate."""
+    """A layer, or a head of a layer, with its error rate."""
 
     aer: float
     layer: int
     head: int | None = None
 
     def __str__(self) -> str:
-        """The rate in per cent, and where."""
+        """Return the rate in percent, and where it is."""
         where = f"layer {self.layer}" + ("" if self.head is None else f" head {self.head}")
         return f"{100 * self.aer:.1f} ({where})"
 
@@ -50,143 +54,145 @@ class Alignments(ReportMixin):
     model: str
     pairs: int
     sure: int
-    """How many links people are sure of."""
+    """The number of sure gold links."""
     possible: int
-    """How many more they hold possible."""
+    """The number of gold links that are possible but not sure."""
     layers: tuple[int, ...]
     heads: tuple[int, ...]
     counts: Mapping[tuple[str, str], Int[np.ndarray, "layer head 3"]]
-    """By measure and setting: links, sure ones, possible ones; all heads together come last."""
+    """By measure and target row: links, sure ones, possible ones; all heads together are last."""
     norms: Float[np.ndarray, "layer head"]
-    """The mean ‖αf(x)‖ of a pair of tokens; of all heads together, ‖Σ αf(x)‖, last."""
-    nowhere: Mapping[tuple[str, str], Float[np.ndarray, "layer head"]]
-    """By measure and setting: the share of what words take that comes from no word."""
-    beyond: tuple[str, ...] = ()
-    """Gold links that name words which their sentences do not have."""
+    """The mean ‖αf(x)‖ of a pair of tokens; the last is ‖Σ αf(x)‖ of all heads together."""
+    null_share: Mapping[tuple[str, str], Float[np.ndarray, "layer head"]]
+    """By measure and target row: the share of target words that comes from no word."""
+    out_of_range: tuple[str, ...] = ()
+    """Gold links to words that their sentences do not have, one sentence for each."""
     failures: tuple[Failure, ...] = ()
-    """Pairs that could not be aligned, and why."""
+    """Sentence pairs that could not be aligned, and why."""
 
     def __post_init__(self) -> None:
-        """Lock what is held by name."""
-        for name in ("counts", "nowhere"):
+        """Make the mappings read-only."""
+        for name in ("counts", "null_share"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
-    def scores(self, measure: str, setting: str, layer: int, head: int | None = None) -> Scores:
-        """Error rate, precision and recall of one layer, of one head or of all together."""
-        links, right, allowed = self._counts(measure, setting)[self._place(layer, head)]
-        return Scores(int(links), self.sure, int(right), int(allowed))
+    def scores(
+        self, measure: "LinkMeasure", target_row: "TargetRow", layer: int, head: int | None = None
+    ) -> Scores:
+        """Return error rate, precision and recall of one layer: of one head, or of all together."""
+        links, sure, possible = self._counts(measure, target_row)[self._index(layer, head)]
+        return Scores(int(links), self.sure, int(sure), int(possible))
 
-    def aer(self, measure: str, setting: str) -> Float[np.ndarray, " layer"]:
-        """The error rate of each layer, all heads together."""
-        return self._rates(measure, setting)[:, ALL_HEADS]
+    def aer(self, measure: "LinkMeasure", target_row: "TargetRow") -> Float[np.ndarray, " layer"]:
+        """Return the error rate of each layer, with all heads together."""
+        return self._rates(measure, target_row)[:, ALL_HEADS]
 
-    def head_aer(self, measure: str, setting: str) -> Float[np.ndarray, "layer head"]:
-        """The error rate of each head."""
-        return self._rates(measure, setting)[:, :ALL_HEADS]
+    def head_aer(
+        self, measure: "LinkMeasure", target_row: "TargetRow"
+    ) -> Float[np.ndarray, "layer head"]:
+        """Return the error rate of each head."""
+        return self._rates(measure, target_row)[:, :ALL_HEADS]
 
-    def best_layer(self, measure: str, setting: str) -> Best:
-        """The layer with the lowest error rate."""
-        rates = self.aer(measure, setting)
+    def best_layer(self, measure: "LinkMeasure", target_row: "TargetRow") -> Best:
+        """Return the layer with the lowest error rate."""
+        rates = self.aer(measure, target_row)
         return Best(float(rates.min()), self.layers[int(rates.argmin())])
 
-    def best_head(self, measure: str, setting: str) -> Best:
-        """The head with the lowest error rate."""
-        rates = self.head_aer(measure, setting)
+    def best_head(self, measure: "LinkMeasure", target_row: "TargetRow") -> Best:
+        """Return the head with the lowest error rate."""
+        rates = self.head_aer(measure, target_row)
         layer, head = np.unravel_index(int(rates.argmin()), rates.shape)
         return Best(float(rates.min()), self.layers[layer], self.heads[head])
 
-    def loudest_layer(self, setting: str) -> Best:
-        """The layer that moves most, and its error rate by norm."""
-        place = int(self.norms[:, ALL_HEADS].argmax())
-        return Best(float(self.aer("weighted-norm", setting)[place]), self.layers[place])
+    def largest_norm_layer(self, target_row: "TargetRow") -> Best:
+        """Return the layer that moves most, with its error rate by norm."""
+        index = int(self.norms[:, ALL_HEADS].argmax())
+        return Best(float(self.aer("weighted-norm", target_row)[index]), self.layers[index])
 
-    def loudest_head(self, setting: str) -> Best:
-        """The head that moves most, and its error rate by norm."""
+    def largest_norm_head(self, target_row: "TargetRow") -> Best:
+        """Return the head that moves most, with its error rate by norm."""
         norms = self.norms[:, :ALL_HEADS]
         layer, head = np.unravel_index(int(norms.argmax()), norms.shape)
-        rate = self.head_aer("weighted-norm", setting)[layer, head]
+        rate = self.head_aer("weighted-norm", target_row)[layer, head]
         return Best(float(rate), self.layers[layer], self.heads[head])
 
-    def correlation(self, setting: str) -> dict[str, float]:
-        """How the error rate of a head by norm goes with its mean ‖αf(x)‖, over all heads.
+    def correlation(self, target_row: "TargetRow") -> dict[str, float]:
+        """Return the correlation of a head's error rate by norm with its mean ‖αf(x)‖.
 
-        Negative where heads that move more align better. NaN where there is nothing to compare.
+        Negative if heads that move more align better; NaN if there is nothing to compare.
         """
-        norms, rates = self.norms[:, :ALL_HEADS].ravel(), self.head_aer("weighted-norm", setting)
-        flat = rates.ravel()
-        known = flat.std() > 0 and norms.std() > 0
-        pearson = float(np.corrcoef(norms, flat)[0, 1]) if known else float("nan")
-        return {"spearman": spearman(norms, flat), "pearson": pearson}
+        norms = self.norms[:, :ALL_HEADS].ravel()
+        rates = self.head_aer("weighted-norm", target_row).ravel()
+        known = rates.std() > 0 and norms.std() > 0
+        pearson = float(np.corrcoef(norms, rates)[0, 1]) if known else float("nan")
+        return {"spearman": spearman(norms, rates), "pearson": pearson}
 
-    def _counts(self, measure: str, setting: str) -> Int[np.ndarray, "layer head 3"]:
+    def _counts(self, measure: str, target_row: str) -> Int[np.ndarray, "layer head 3"]:
         require_known(measure, MEASURES, "measure")
-        require_known(setting, SETTINGS, "setting")
-        return self.counts[measure, setting]
+        require_known(target_row, TARGET_ROWS, "target row")
+        return self.counts[measure, target_row]
 
-    def _place(self, layer: int, head: int | None) -> tuple[int, int]:
+    def _index(self, layer: int, head: int | None) -> tuple[int, int]:
         require_known(layer, self.layers, "layer")
         if head is None:
             return self.layers.index(layer), ALL_HEADS
         require_known(head, self.heads, "head")
         return self.layers.index(layer), self.heads.index(head)
 
-    def _rates(self, measure: str, setting: str) -> Float[np.ndarray, "layer head"]:
-        links, right, allowed = np.moveaxis(self._counts(measure, setting), -1, 0)
-        rates: np.ndarray = 1 - (right + allowed) / (links + self.sure)
+    def _rates(self, measure: str, target_row: str) -> Float[np.ndarray, "layer head"]:
+        links, sure, possible = np.moveaxis(self._counts(measure, target_row), -1, 0)
+        rates: np.ndarray = 1 - (sure + possible) / (links + self.sure)
         return rates
 
     def to_dataframe(self) -> "pd.DataFrame":
-        """One row for each measure, setting, layer and head; no head is all heads together."""
-        with require_packages("pandas", extra="tables"):
-            import pandas as pd
-
+        """Return one row for each measure, target row, layer and head; no head: all together."""
         rows: list[dict[str, Any]] = []
-        for measure, setting in self.counts:
-            for at, layer in enumerate(self.layers):
-                for place, head in enumerate((*self.heads, None)):
-                    scores = self.scores(measure, setting, layer, head)
-                    rates = {n: getattr(scores, n) for n in ("aer", "precision", "recall", "links")}
-                    place_of = {"measure": measure, "setting": setting, "layer": layer}
-                    more = {
-                        "nowhere": self.nowhere[measure, setting][at, place],
-                        "mean_norm": self.norms[at, place],
-                    }
-                    rows.append({**place_of, "head": head, **rates, **more})
-        table = pd.DataFrame(rows)
+        for measure, target_row in self.counts:
+            for row, layer in enumerate(self.layers):
+                for column, head in enumerate((*self.heads, None)):
+                    scores = self.scores(measure, target_row, layer, head)  # type: ignore[arg-type]
+                    rows.append({
+                        "measure": measure, "target_row": target_row, "layer": layer, "head": head,
+                        "aer": scores.aer, "precision": scores.precision, "recall": scores.recall,
+                        "links": scores.links,
+                        "null_share": self.null_share[measure, target_row][row, column],
+                        "mean_norm": self.norms[row, column],
+                    })  # fmt: skip
+        table = dataframe_of(
+            {name: [entry[name] for entry in rows] for name in rows[0]} if rows else {}
+        )
         table["head"] = table["head"].astype("Int64")
         return table
 
     def __str__(self) -> str:
-        """The table as the paper prints it, in per cent, and each layer below."""
-        counted = f"{self.pairs} pairs, {self.sure:,} sure links, {self.possible:,} more possible"
-        lines = [f"{self.model}: {counted}"]
-        for setting in SETTINGS:
-            lines += ["", *self._told(setting)]
-        return "\n".join([*lines, *(f"  {note}" for note in self._doubts())])
+        """Return the table as the paper prints it, in percent, and each layer."""
+        counts = f"{self.pairs} pairs, {self.sure:,} sure links, {self.possible:,} more possible"
+        lines = [f"{self.model}: {counts}"]
+        for target_row in TARGET_ROWS:
+            lines += ["", *self._table_lines(target_row)]
+        return "\n".join([*lines, *(f"  {note}" for note in self._notes())])
 
     __repr__ = __str__
 
-    def _told(self, setting: str) -> list[str]:
-        """What is to be said of one setting."""
-        pair = [self.aer(measure, setting) for measure in MEASURES]
-        lines = [f"{f'AER, %, with {setting}':<22} " + _columns("α", "‖αf(x)‖")]
-        for at, layer in enumerate(self.layers):
-            lines.append(
-                f"{f'layer {layer}':<22} " + _columns(*(f"{100 * r[at]:.1f}" for r in pair))
-            )
-        lines.append(f"{'layer mean':<22} " + _columns(*(f"{100 * r.mean():.1f}" for r in pair)))
+    def _table_lines(self, target_row: "TargetRow") -> list[str]:
+        """Return the printed table of one target row."""
+        rates = [self.aer(measure, target_row) for measure in MEASURES]
+        lines = [_row(f"AER, %, with {target_row}", *MEASURES.values())]
+        for index, layer in enumerate(self.layers):
+            lines.append(_row(f"layer {layer}", *(f"{100 * r[index]:.1f}" for r in rates)))
+        lines.append(_row("layer mean", *(f"{100 * r.mean():.1f}" for r in rates)))
         for name, find in (("best layer", self.best_layer), ("best head", self.best_head)):
-            lines.append(f"{name:<22} " + _columns(*(str(find(m, setting)) for m in MEASURES)))
-        loudest = (self.loudest_layer, self.loudest_head)
-        for name, found in zip(("layer", "head"), loudest, strict=True):
-            lines.append(f"{f'{name} that moves most':<22} " + _columns("", str(found(setting))))
-        ways = self.correlation(setting)
-        said = f"ρ {ways['spearman']:+.2f}, r {ways['pearson']:+.2f}"
-        return [*lines, f"{'AER and mean norm':<22} " + _columns("", said.replace("-", "−"))]
+            lines.append(_row(name, *(str(find(measure, target_row)) for measure in MEASURES)))
+        lines += [
+            _row("layer that moves most", "", str(self.largest_norm_layer(target_row))),
+            _row("head that moves most", "", str(self.largest_norm_head(target_row))),
+        ]
+        by = self.correlation(target_row)
+        text = f"ρ {by['spearman']:+.2f}, r {by['pearson']:+.2f}".replace("-", "−")
+        return [*lines, _row("AER and mean norm", "", text)]
 
-    def _doubts(self) -> list[str]:
-        """What a reader should know before believing the rates."""
-        notes = list(self.beyond)
+    def _notes(self) -> list[str]:
+        """Return sentences on what limits the rates."""
+        notes = list(self.out_of_range)
         if self.failures:
             first = self.failures[0]
             notes.append(f"{len(self.failures)} pairs could not be aligned; the first is "
@@ -194,57 +200,57 @@ class Alignments(ReportMixin):
         return notes
 
     def charts(self) -> tuple[Chart, ...]:
-        """Error rates by layer for both settings, and what goes to no word."""
-        return (*(self.chart(setting) for setting in SETTINGS), self._nowhere())
+        """Return error rates by layer for both target rows, and the shares of no word."""
+        return (*(self.chart(target_row) for target_row in TARGET_ROWS), self._null_chart())
 
-    def chart(self, setting: str = "input") -> Chart:
-        """Error rates by layer, for a report or the profile view: `flow.with_chart(…)`."""
+    def chart(self, target_row: "TargetRow" = "input") -> Chart:
+        """Return error rates by layer, for a report or the profile view: `flow.with_chart(…)`."""
         series = [
             Series(f"{label} {name}", tuple(map(float, rates)), group=label, dashed=name != "layer")
             for measure, label in MEASURES.items()
             for name, rates in (
-                ("layer", self.aer(measure, setting)),
-                ("best head", self.head_aer(measure, setting).min(axis=1)),
+                ("layer", self.aer(measure, target_row)),
+                ("best head", self.head_aer(measure, target_row).min(axis=1)),
             )
         ]
-        ahead = sum(self.aer("weighted-norm", setting) < self.aer("weight", setting))
-        best = [self.best_layer(measure, setting) for measure in MEASURES]
+        ahead = sum(self.aer("weighted-norm", target_row) < self.aer("weight", target_row))
+        best = [self.best_layer(measure, target_row) for measure in MEASURES]
         return Chart(
-            title=f"alignment error rate with {setting}",
-            about=f"AER of links drawn from {MEANING[setting]}; {self.pairs} pairs of sentences, "
+            title=f"alignment error rate with {target_row}",
+            about=f"AER of links read from {ROW_MEANING[target_row]}; {self.pairs} sentence pairs, "
             f"{self.sure:,} sure links",
             label="AER",
             layers=self.layers,
             series=tuple(series),
-            finding=f"With {setting}, ‖αf(x)‖ aligns better than α in {ahead} of "
+            finding=f"With {target_row}, ‖αf(x)‖ aligns better than α in {ahead} of "
             f"{len(self.layers)} layers; the best layer has {100 * best[1].aer:.1f}% by ‖αf(x)‖ "
-            f"and {100 * best[0].aer:.1f}% by α. Over heads, AER goes with the mean ‖αf(x)‖ at "
-            f"ρ = {self.correlation(setting)['spearman']:+.2f}.".replace("-", "−"),
+            f"and {100 * best[0].aer:.1f}% by α. Over heads, AER correlates with the mean ‖αf(x)‖ "
+            f"at ρ = {self.correlation(target_row)['spearman']:+.2f}.".replace("-", "−"),
         )
 
-    def _nowhere(self) -> Chart:
-        """Why the end of the sentence: it has much of the weight, and little to give."""
+    def _null_chart(self) -> Chart:
+        """Return a chart of how much weight, and how much of what it moves, is of no word."""
         series = tuple(
-            Series(label, tuple(map(float, self.nowhere[measure, "input"][:, ALL_HEADS])))
+            Series(label, tuple(map(float, self.null_share[measure, "input"][:, ALL_HEADS])))
             for measure, label in MEASURES.items()
         )
         means = [100 * float(np.mean(curve.values)) for curve in series]
         return Chart(
-            title="what goes to no word",
-            about="the share of what target words take that comes from the end of the sentence "
-            "and other tokens that are no words, all heads together",
+            title="share of no word",
+            about="the share of target words that comes from the end of the sentence and other "
+            "tokens outside all words, all heads together",
             label="share",
             layers=self.layers,
             series=series,
-            finding=f"Tokens that are no words have {means[0]:.0f}% of the weight, and "
+            finding=f"Tokens outside all words have {means[0]:.0f}% of the weight, and "
             f"{means[1]:.0f}% of what it moves.",
         )
 
     def report(self) -> Report:
-        """The charts as a page."""
-        counted = f"{self.pairs} pairs of sentences"
-        return Report(f"word alignment by {self.model}", counted, self._doubts(), self.charts())
+        """Return the charts as a page."""
+        pairs = f"{self.pairs} sentence pairs"
+        return Report(f"word alignment by {self.model}", pairs, self._notes(), self.charts())
 
 
-def _columns(one: str, other: str) -> str:
-    return f"{one:>{WIDTH}} {other:>{WIDTH}}"
+def _row(name: str, first: str, second: str) -> str:
+    return f"{name:<22} {first:>{COLUMN_WIDTH}} {second:>{COLUMN_WIDTH}}"
