@@ -1,4 +1,4 @@
-"""Where the built JavaScript lies."""
+"""Paths of the built JavaScript and CSS."""
 
 from pathlib import Path
 
@@ -7,12 +7,12 @@ from normviz.errors import MissingPackage
 STATIC = Path(__file__).parents[1] / "static"
 
 
-def bundle(name: str) -> Path:
-    """The path of a built file, or a sentence on how to build it."""
+def asset_path(name: str) -> Path:
+    """Return the path of a built file; raise `MissingPackage` where it was not built."""
     path = STATIC / name
     if not path.is_file():
         raise MissingPackage(
-            f"The picture's code is missing: there is no {name} among normviz's files.",
+            f"The code of the view is missing: there is no {name} among normviz's files.",
             "It is built when normviz is installed.",
             "Install normviz again, or run `npm ci && npm run build` in its js folder.",
         )

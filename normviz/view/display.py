@@ -1,66 +1,30 @@
-"""A flow before a reader: as a live widget, or as a page in a frame that asks for nothing."""
+"""What a notebook displays of a flow: a live widget with a still picture, or a page in a frame."""
 
-import html
-import textwrap
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from normviz.core.flow import Flow
-from normviz.errors import MissingPackage
-from normviz.view.bounds import checked_size
-from normviz.view.page import as_text, page
+from normviz.errors import MissingPackage, NormvizError
+from normviz.view.figures.files import render_svg
+from normviz.view.frame import frame_flow, frames_requested
+from normviz.view.state import FrameOptions, ViewOptions, WidgetOptions, require_options
 
-HEIGHT = 640
-"""Pixels, enough for the controls and twenty tokens; a longer page scrolls inside its frame."""
-
-# The sandbox gives the page an origin of its own: it cannot reach the notebook around it, but it
-# may save its figure.
-FRAME = (
-    '<iframe title="{title}" sandbox="allow-scripts allow-downloads" '
-    'width="100%" height="{height}" '
-    'style="border: 0" srcdoc="{page}"></iframe>'
-)
+STILL_RIBBONS = 800
+STILL_TOKENS = 800
+"""A still picture beside a widget stays small: so many ribbons, of texts of so many tokens."""
 
 
-@dataclass(frozen=True, repr=False)
-class Frame:
-    """The one-file view inside an iframe, for every place that shows HTML.
-
-    As the last line of a cell it shows itself. `html` is its markup, `text` what stands for it
-    where there is only text.
-    """
-
-    html: str
-    text: str
-
-    def _repr_html_(self) -> str:
-        return self.html
-
-    def __repr__(self) -> str:
-        """What is inside, in words."""
-        return self.text
-
-
-def frame(flow: Flow, *, height: Any = HEIGHT, **choice: Any) -> Frame:
-    """The view of a flow in an iframe that may run its own script, and nothing more."""
-    name = f"normviz: {flow.title or flow.receipt.model}"
-    return iframe(name, page(flow, **choice), repr(flow), height)
-
-
-def iframe(name: str, content: str, text: str, height: Any = HEIGHT) -> Frame:
-    """A page in an iframe, with a name for those who do not see it."""
-    title = as_text(textwrap.shorten(name, 100, placeholder=" …"))
-    tall = round(checked_size("height", height))
-    return Frame(FRAME.format(title=title, height=tall, page=html.escape(content)), text)
-
-
-def show(flow: Flow, *, static: bool = False, **choice: Any) -> None:
+def show(flow: Flow, *, static: bool = False, **options: Unpack[FrameOptions]) -> None:
     """Display the widget of a flow, or its page in a frame."""
-    display_object(frame(flow, **choice) if static else flow.widget(**choice))
+    if static:
+        display_object(frame_flow(flow, **options))
+        return
+    require_options("show without static=True", options, WidgetOptions.__annotations__)
+    for_widget: ViewOptions = options
+    display_object(flow.widget(**for_widget))
 
 
-def display_object(shown: Any) -> None:
-    """Hand something to the notebook."""
+def display_object(shown: object) -> None:
+    """Display an object in the notebook."""
     try:
         from IPython.display import display
     except ImportError as error:
@@ -70,3 +34,29 @@ def display_object(shown: Any) -> None:
             "Run: pip install ipython. Outside of notebooks, write a file with to_html(path).",
         ) from error
     display(shown)  # type: ignore[no-untyped-call]
+
+
+def mimebundle(flow: Flow) -> dict[str, Any]:
+    """Return a flow for a notebook: the widget and a still picture, or why there is none.
+
+    Where the widget is a page in a frame (see `FlowWidget`), so is the flow.
+    """
+    plain = {"text/plain": repr(flow)}
+    if frames_requested():
+        return {**plain, "text/html": frame_flow(flow).html}
+    try:
+        # Where its JavaScript was not built, the widget cannot be imported.
+        from normviz.view.widget import FlowWidget
+
+        shown, _ = FlowWidget(flow)._repr_mimebundle_()
+    except (ImportError, NormvizError) as reason:
+        return {"text/plain": f"{plain['text/plain']}\n  (no picture: {reason})"}
+    still = {} if "text/html" in shown else _still_picture(flow)
+    return {**shown, **still, **plain}
+
+
+def _still_picture(flow: Flow) -> dict[str, str]:
+    """Return a small SVG of the flow, for places that keep outputs but have no widgets."""
+    if max(len(s.queries) + len(s.keys) for s in flow.streams.values()) > STILL_TOKENS:
+        return {}
+    return {"image/svg+xml": render_svg(flow, max_ribbons=STILL_RIBBONS)}

@@ -1,4 +1,4 @@
-"""The view in one file: opened from disk, with no kernel and no network."""
+"""The view as one HTML file: opened from disk, with no kernel and no network."""
 
 import base64
 import gzip
@@ -6,23 +6,27 @@ import hashlib
 import html
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from normviz.core.catalog import require_known
 from normviz.core.flow import Flow
-from normviz.errors import NormvizError, UnknownName
+from normviz.errors import UnknownName
 from normviz.system.files import atomic_file
-from normviz.view.assets import bundle
-from normviz.view.bounds import checked_size
+from normviz.view.assets import asset_path
+from normviz.view.bounds import require_size
 from normviz.view.encoding import PRECISIONS
 from normviz.view.payload import pack
-from normviz.view.state import BadChoice, resolve, split
-
-STILL_RIBBONS = 800
-LONGEST_STILL = 800
-"""A still picture beside a widget stays small: so many ribbons, of texts of so many tokens."""
+from normviz.view.state import (
+    BadChoice,
+    PageOptions,
+    ViewOptions,
+    require_options,
+    resolve_state,
+    split_flows,
+)
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -34,13 +38,13 @@ PAGE = """<!doctype html>
 <style>{style}</style>
 </head>
 <body>
-{hosts}
+{elements}
 <script>{script}</script>
 </body>
 </html>
 """
 
-HOST = """<main class="normviz-snapshot">
+ELEMENT = """<main class="normviz-snapshot">
 <noscript>This picture is drawn by JavaScript, which is switched off here.</noscript>
 <script type="application/json">{header}</script>
 <script type="text/plain">{data}</script>
@@ -48,187 +52,150 @@ HOST = """<main class="normviz-snapshot">
 
 
 def to_html(
-    flows: Flow | Sequence[Flow],
-    path: str | os.PathLike[str],
-    *,
-    precision: Any = "log16",
-    max_mb: Any = None,
-    **choice: Any,
+    flows: Flow | Sequence[Flow], path: str | os.PathLike[str], **options: Unpack[PageOptions]
 ) -> Path:
     """Write the view of a flow, or of several, to one self-contained file.
 
     Parameters
     ----------
     flows
-        One flow, or several to be shown one below the other. To put two side by side, give one
+        One flow, or several to be shown one below the other. To put two side by side, pass one
         of them as `compare`.
     path
         Where to write; returned as a `Path`. The same flows give the same bytes.
-    precision
-        `log16` keeps every number within 0.2%, `float32` keeps all bits, `uint8` makes small
-        files. The receipt in the file says which.
-    max_mb
-        The largest file wanted, in megabytes. What does not fit is left out layer by layer, the
-        furthest from the chosen layer first, and the file says so.
-    **choice
-        What the view opens with, as for `flow.widget`.
+    **options
+        What the view opens with, as for `flow.widget`; and
+
+        `precision`: `log16` (the default) keeps every number within 0.2%, `float32` keeps all
+        bits, `uint8` makes small files. The receipt in the file says which.
+
+        `max_mb`: the largest file allowed, in megabytes. What does not fit is left out layer by
+        layer, the furthest from the chosen layer first, and the file says so.
     """
-    return written(page(flows, precision=precision, max_mb=max_mb, **choice), path)
+    return write_page(build_page(flows, **options), path)
 
 
-def written(content: str, path: str | os.PathLike[str]) -> Path:
-    """Write a page to a file, whole or not at all."""
+def write_page(content: str, path: str | os.PathLike[str]) -> Path:
+    """Write a page to a file, whole or not at all, and return its path."""
     target = Path(path)
     with atomic_file(target) as unfinished:
         unfinished.write_bytes(content.encode("ascii"))
     return target
 
 
-def page(
-    flows: Flow | Sequence[Flow],
-    *,
-    precision: Any = "log16",
-    max_mb: Any = None,
-    **choice: Any,
-) -> str:
-    """The view of flows as an HTML page in plain ASCII that loads nothing from anywhere."""
-    every = (flows,) if isinstance(flows, Flow) else tuple(flows)
-    if not every:
+def build_page(flows: Flow | Sequence[Flow], **options: Unpack[PageOptions]) -> str:
+    """Return the view of flows as an HTML page in plain ASCII that loads nothing else."""
+    require_options("to_html", options, PageOptions.__annotations__)
+    all_flows = (flows,) if isinstance(flows, Flow) else tuple(flows)
+    if not all_flows:
         raise UnknownName(
             "There is no flow to show.",
-            "At least one is wanted.",
-            "Give a flow, or a list of flows.",
+            "Expected at least one.",
+            "Pass a flow, or a list of flows.",
         )
+    precision = options.pop("precision", "log16")
     require_known(precision, PRECISIONS, "precision")
-    budget = None if max_mb is None else checked_size("max_mb", max_mb)
-    hosts = [_host(flow, precision, choice) for flow in every]
-    whole = _page(every, hosts)
-    if budget is None or len(whole) <= budget * 1e6:
-        return whole
-    return _fitted(every, precision, choice, budget)
+    max_mb = options.pop("max_mb", None)
+    budget = None if max_mb is None else require_size("max_mb", max_mb)
+    elements = [_build_element(flow, precision, options) for flow in all_flows]
+    page = _join_elements(all_flows, elements)
+    if budget is None or len(page) <= budget * 1e6:
+        return page
+    return _fit_to_budget(all_flows, precision, options, budget)
 
 
-def _page(flows: Sequence[Flow], hosts: Sequence[str]) -> str:
+def _join_elements(flows: Sequence[Flow], elements: Sequence[str]) -> str:
     first = flows[0].title or flows[0].receipt.model
     more = f" and {len(flows) - 1} more" if len(flows) > 1 else ""
-    return document(f"normviz: {first}{more}", hosts)
+    return build_document(f"normviz: {first}{more}", elements)
 
 
-def document(title: str, hosts: Sequence[str]) -> str:
-    """A whole page around what it shows, with a policy that lets in nothing else."""
-    script = _ascii(bundle("standalone.js"))
-    style = _ascii(bundle("widget.css"))
+def build_document(title: str, elements: Sequence[str]) -> str:
+    """Return a whole page around its elements, with a policy that admits nothing else."""
+    script = _read_asset("standalone.js")
+    style = _read_asset("widget.css")
     return PAGE.format(
         policy=f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'",
-        title=as_text(title),
+        title=escape_text(title),
         style=style,
-        hosts="\n".join(hosts),
+        elements="\n".join(elements),
         script=script,
     )
 
 
-def _host(flow: Flow, precision: str, choice: dict[str, Any], note: str = "") -> str:
-    chosen, others = split(choice)
-    first = resolve(flow, chosen)
-    payload = pack(flow, *others, precision=precision)
-    for about in payload.header["flows"]:
-        about["note"] = note
-    packed = gzip.compress(payload.data, compresslevel=9, mtime=0)
-    return HOST.format(
-        header=data_block({"header": payload.header, "choice": first}),
-        data=base64.b64encode(packed).decode("ascii"),
+def _build_element(flow: Flow, precision: str, options: ViewOptions, note: str = "") -> str:
+    """Return the HTML element that holds one flow: its header, state and numbers."""
+    flows, options = split_flows(flow, options)
+    state = resolve_state(flow, options)
+    payload = pack(*flows, precision=precision)
+    for described in payload.header["flows"]:
+        described["note"] = note
+    compressed = gzip.compress(payload.data, compresslevel=9, mtime=0)
+    return ELEMENT.format(
+        header=json_block({"header": payload.header, "state": asdict(state)}),
+        data=base64.b64encode(compressed).decode("ascii"),
     )
 
 
-def _fitted(flows: Sequence[Flow], precision: str, choice: dict[str, Any], max_mb: float) -> str:
-    """The page with as many layers as fit, those nearest to the chosen layer."""
-    most = max(len(stream.layers) for flow in flows for stream in flow.streams.values())
-    low, high, best = 1, most - 1, ""
+def _fit_to_budget(
+    flows: Sequence[Flow], precision: str, options: ViewOptions, max_mb: float
+) -> str:
+    """Return the page with as many layers as fit, those nearest to the chosen layer."""
+
+    def with_layers(count: int) -> str:
+        elements = [_build_with_layers(f, count, precision, options, max_mb) for f in flows]
+        return _join_elements(flows, elements)
+
+    most_layers = max(len(stream.layers) for flow in flows for stream in flow.streams.values())
+    low, high, best = 1, most_layers - 1, ""
     while low <= high:
         count = (low + high) // 2
-        hosts = [_with_layers(flow, count, precision, choice, max_mb) for flow in flows]
-        found = _page(flows, hosts)
-        fits = len(found) <= max_mb * 1e6
-        best = found if fits else best
+        page = with_layers(count)
+        fits = len(page) <= max_mb * 1e6
+        best = page if fits else best
         low, high = (count + 1, high) if fits else (low, count - 1)
     if not best:
-        least = len(_page(flows, [_with_layers(f, 1, precision, choice, max_mb) for f in flows]))
         raise BadChoice(
-            f"With one layer the file is {least / 1e6:.2g} MB.",
-            f"At most {max_mb:g} MB are wanted.",
+            f"With one layer the file is {len(with_layers(1)) / 1e6:.2g} MB.",
+            f"Expected at most {max_mb:g} MB.",
             'Allow more, shorten the text, or choose precision="uint8".',
         )
     return best
 
 
-def _with_layers(
-    flow: Flow, count: int, precision: str, choice: dict[str, Any], max_mb: float
+def _build_with_layers(
+    flow: Flow, count: int, precision: str, options: ViewOptions, max_mb: float
 ) -> str:
-    chosen, others = split(choice)
-    middle = resolve(flow, chosen)["layer"]
-    kept, left = flow.nearest_layers(middle, count)
-    fewer = {
-        **choice,
-        **({"compare": others[0].nearest_layers(middle, count)[0]} if others else {}),
-    }
-    compare = fewer.get("compare")
-    if isinstance(compare, int) and compare in left:
-        fewer["compare"] = None
-    names = ", ".join(map(str, left))
-    note = f"Left out to keep the file within {max_mb:g} MB: layers {names}." if left else ""
-    return _host(kept, precision, fewer, note)
+    """Return the element of a flow with only so many layers, and a note on those left out."""
+    flows, single = split_flows(flow, options)
+    center = resolve_state(flow, single).layer
+    kept, left_out = flow.nearest_layers(center, count)
+    compare = options.get("compare")
+    if len(flows) > 1:
+        options = {**options, "compare": flows[1].nearest_layers(center, count)[0]}
+    elif isinstance(compare, int) and compare in left_out:
+        options = {**options, "compare": None}
+    names = ", ".join(map(str, left_out))
+    note = f"Left out to keep the file within {max_mb:g} MB: layers {names}." if left_out else ""
+    return _build_element(kept, precision, options, note)
 
 
-def static() -> bool:
-    """Whether NORMVIZ_STATIC asks for pages in frames in place of widgets."""
-    return bool(os.environ.get("NORMVIZ_STATIC"))
+def _read_asset(name: str) -> str:
+    return asset_path(name).read_text(encoding="ascii").strip()
 
 
-def mimebundle(flow: Flow) -> dict[str, Any]:
-    """A flow for a notebook: the widget with a still picture beside it; or why there is none.
-
-    Where the widget is a page in a frame (see `FlowWidget`), so is the flow.
-    """
-    plain = {"text/plain": repr(flow)}
-    if static():
-        from normviz.view.display import frame
-
-        return {**plain, "text/html": frame(flow).html}
-    try:
-        from normviz.view.widget import FlowWidget
-
-        shown, _ = FlowWidget(flow)._repr_mimebundle_()
-    except (ImportError, NormvizError) as reason:
-        return {"text/plain": f"{plain['text/plain']}\n  (no picture: {reason})"}
-    still = {} if "text/html" in shown else _still(flow)
-    return {**shown, **still, **plain}
-
-
-def _still(flow: Flow) -> dict[str, Any]:
-    """A small picture of the flow, for places that keep outputs but have no widgets."""
-    from normviz.view.figures.files import svg_of
-
-    if max(len(s.queries) + len(s.keys) for s in flow.streams.values()) > LONGEST_STILL:
-        return {}
-    return {"image/svg+xml": svg_of(flow, most=STILL_RIBBONS)}
-
-
-def _ascii(path: Path) -> str:
-    return path.read_text(encoding="ascii").strip()
-
-
-def as_text(line: str) -> str:
-    """A line that a page shows as it is, even half of a surrogate pair."""
+def escape_text(line: str) -> str:
+    """Return a line as ASCII markup that shows it as it is, even half of a surrogate pair."""
     return html.escape(line).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def data_block(plain: dict[str, Any]) -> str:
-    """JSON that no token can break out of: nothing in it looks like a tag."""
+def json_block(plain: Mapping[str, object]) -> str:
+    """Return JSON that no token can break out of: nothing in it looks like a tag."""
     text = json.dumps(plain, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _digest(code: str) -> str:
-    """The one inline block that the page's policy lets in."""
+    """Return the hash by which the page's policy admits an inline block."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode('ascii')).digest()).decode()}'"

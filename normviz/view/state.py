@@ -1,198 +1,336 @@
-"""What a reader may choose in a view: the names, the values allowed, and the defaults."""
+"""The state of a view: its names, allowed values and defaults, stated once for Python and JS.
+
+Options that a user passes (`ViewOptions`) are checked against a flow and completed to a
+`ViewState`. The allowed values and the defaults travel to the view in the header.
+"""
 
 import math
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, get_args
 
 from traitlets import TraitError
 
-from normviz.alignment.align import SETTINGS
-from normviz.core.catalog import require_index, require_known
+from normviz.alignment.align import TARGET_ROWS, TargetRow
+from normviz.core.axes import StreamName
+from normviz.core.catalog import MeasureId, require_index, require_known
 from normviz.core.flow import Flow
+from normviz.core.keywords import require_keywords
 from normviz.core.stream import Stream
-from normviz.derived.agreement import BEST
+from normviz.derived.agreement import PERFECT
 from normviz.errors import NormvizError, UnknownName
+from normviz.view.encoding import Precision
 
-VIEWS = ("flow", "stack", "grid", "matrix", "profile", "alignment")
-ACROSS = "alignment"
-"""The view that shows what goes from one text to another, and only that."""
-SIDES = ("query", "key")
-SCALES = ("absolute", "query", "layer")
-SPECIALS = ("shown", "dimmed", "hidden")
-COLORS = ("none", *BEST)
-THEMES = ("auto", "light", "dark")
+P = ParamSpec("P")
+R = TypeVar("R")
 
-OTHER = "other"
-"""What `compare` is called when it is another flow."""
+ViewName = Literal["flow", "stack", "grid", "matrix", "profile", "alignment"]
+Role = Literal["query", "key"]
+Scale = Literal["absolute", "layer", "query"]
+Special = Literal["shown", "dimmed", "hidden"]
+ColorBy = Literal["none", "rank", "overlap", "distance"]
+Theme = Literal["auto", "light", "dark"]
+
+VIEWS: tuple[ViewName, ...] = get_args(ViewName)
+ROLES: tuple[Role, ...] = get_args(Role)
+SCALES: tuple[Scale, ...] = get_args(Scale)
+SPECIALS: tuple[Special, ...] = get_args(Special)
+COLORINGS = ("none", *PERFECT)
+THEMES: tuple[Theme, ...] = get_args(Theme)
+
+ALLOWED = {
+    "view": VIEWS,
+    "role": ROLES,
+    "normalize": SCALES,
+    "special": SPECIALS,
+    "color_by": COLORINGS,
+    "target_row": TARGET_ROWS,
+    "theme": THEMES,
+}
+"""The allowed values of each part of the state that has a fixed list."""
+
+CROSS_ONLY_VIEW = "alignment"
+"""The view that needs the cross stream: it aligns the words of two texts."""
+
+OTHER_FLOW = "other"
+"""The value of `compare` for the second flow of a view."""
+
+
+@dataclass(frozen=True)
+class ViewState:
+    """What a view shows, checked against its flow; the docstrings of `FlowWidget` say more."""
+
+    view: ViewName
+    stream: StreamName
+    measure: str
+    compare: str | int | None
+    layer: int
+    heads: list[int] | None
+    token: int | None
+    role: Role
+    normalize: Scale
+    words: bool
+    special: Special
+    threshold: float
+    color_by: ColorBy
+    target_row: TargetRow
+    theme: Theme
+
+
+STATE_NAMES = tuple(field.name for field in fields(ViewState))
+
+
+class ViewOptions(TypedDict, total=False):
+    """What a view opens with; what is left out or None is chosen to suit the flow."""
+
+    view: ViewName | None
+    stream: StreamName | None
+    measure: MeasureId | str | None
+    compare: MeasureId | str | int | Flow | None
+    layer: int | None
+    heads: int | Iterable[int] | None
+    token: int | None
+    role: Role | None
+    normalize: Scale | None
+    words: bool | None
+    special: Special | None
+    threshold: float | None
+    color_by: ColorBy | None
+    target_row: TargetRow | None
+    theme: Theme | None
+
+
+class WidgetOptions(ViewOptions, total=False):
+    """The options of `flow.widget`."""
+
+    precision: Precision
+
+
+class PageOptions(WidgetOptions, total=False):
+    """The options of `flow.to_html`."""
+
+    max_mb: float | None
+
+
+class FrameOptions(PageOptions, total=False):
+    """The options of `flow.frame`."""
+
+    height: float
+
+
+class FigureOptions(ViewOptions, total=False):
+    """The options of `flow.to_svg`, `flow.to_png` and `flow.plot`; `dpi` is for PNG alone."""
+
+    width_cm: float | None
+    legend: bool
+    dpi: float
 
 
 class BadChoice(UnknownName, TraitError, TypeError):
-    """A choice that no view has, or a value that this flow cannot show.
+    """A state that no view has, or a value that this flow cannot show.
 
-    It is a `TypeError` as well, since that is what Python raises for an unknown keyword.
+    It is a `TraitError`, so that traitlets undoes the assignment, and a `TypeError`, since that is
+    what Python raises for an unknown keyword.
     """
 
 
-def split(given: dict[str, Any]) -> tuple[dict[str, Any], tuple[Flow, ...]]:
-    """The choice, and apart from it the other flow that it compares with, if there is one."""
-    other = given.get("compare")
-    return ({**given, "compare": OTHER}, (other,)) if isinstance(other, Flow) else (given, ())
+def require_options(caller: str, options: Mapping[str, object], known: Iterable[str]) -> None:
+    """Raise `BadChoice` for an option that the caller does not have, naming the nearest one."""
+    _as_bad_choice(require_keywords, caller, options, known)
 
 
-def resolve(flow: Flow, given: dict[str, Any]) -> dict[str, Any]:
-    """Every choice, checked: what was given, and for the rest what suits this flow."""
-    for name in given:
-        _refuse(require_known, name, CHOICES, "choice")
-    wanted = {name: value for name, value in given.items() if value is not None}
-    stream = _refuse(flow.stream, wanted.get("stream", _usual_stream(flow, wanted.get("view"))))
-    if not (stream.measures and stream.layers):
+def split_flows(flow: Flow, options: ViewOptions) -> tuple[tuple[Flow, ...], ViewOptions]:
+    """Return the flows of a view, and its options with `"other"` in place of the second flow."""
+    compare = options.get("compare")
+    if not isinstance(compare, Flow):
+        return (flow,), options
+    return (flow, compare), {**options, "compare": OTHER_FLOW}
+
+
+def require_other_flow(compare: object, flows: tuple[Flow, ...], call: str) -> None:
+    """Raise `BadChoice` where a view of one flow is to be compared with another."""
+    if compare == OTHER_FLOW and len(flows) == 1:
+        raise BadChoice(
+            "There is no other flow here.",
+            'compare="other" needs a view of two flows.',
+            f"Pass the second flow: {call}.",
+        )
+
+
+def resolve_state(flow: Flow, options: ViewOptions) -> ViewState:
+    """Return the whole state of a view: the options, checked, and defaults for the rest."""
+    require_options("The view", options, STATE_NAMES)
+    name = options.get("stream")
+    stream = _as_bad_choice(
+        flow.stream, _first_stream(flow, options.get("view")) if name is None else name
+    )
+    if not has_numbers(stream):
         raise BadChoice(
             f"The {stream.name} stream holds no numbers.",
-            "At least one measure in one layer is needed.",
+            "Expected at least one measure in one layer.",
             "Analyze the text again and name a measure.",
         )
-    choice = {**defaults(stream), **wanted}
-    return {name: check(name, choice[name], stream, choice["side"]) for name in CHOICES}
+    defaults = default_state(stream)
+    role = options.get("role") or defaults.role
+    given = {name: value for name, value in options.items() if value is not None}
+    checked = {
+        name: check_value(name, given[name], stream, role) for name in STATE_NAMES if name in given
+    }
+    return replace(defaults, **checked)
 
 
-def _usual_stream(flow: Flow, view: Any) -> str | None:
-    """The stream that a view opens with: the first, unless the view is about another."""
-    return "cross" if view == ACROSS and "cross" in flow.streams else next(iter(flow.streams), None)
+def _first_stream(flow: Flow, view: object) -> str | None:
+    """Return the stream a view opens with: the first one, or cross for the alignment."""
+    if view == CROSS_ONLY_VIEW and "cross" in flow.streams:
+        return "cross"
+    return next(iter(flow.streams), None)
 
 
-def defaults(stream: Stream) -> dict[str, Any]:
-    """What a view of this stream shows before anyone has chosen."""
-    default = "weighted-norm" if "weighted-norm" in stream else stream.measures[0]
+def has_numbers(stream: Stream) -> bool:
+    """Return whether a stream holds any measure in any layer, so that it can be shown."""
+    return bool(stream.measures and stream.layers)
+
+
+def default_state(stream: Stream) -> ViewState:
+    """Return what a view of this stream shows before anything is chosen."""
+    return ViewState(
+        view="flow",
+        stream=stream.name,
+        measure="weighted-norm" if "weighted-norm" in stream else stream.measures[0],
+        compare=None,
+        layer=stream.layers[0],
+        heads=None,
+        token=None,
+        role="query",
+        normalize="layer",
+        words=False,
+        special="shown",
+        threshold=0.0,
+        color_by="none",
+        target_row="input",
+        theme="auto",
+    )
+
+
+def describe_state(flow: Flow) -> dict[str, object]:
+    """Return the allowed values and, for each stream, the defaults, as the header sends them."""
+    shown = [stream for stream in flow.streams.values() if has_numbers(stream)]
     return {
-        "view": "flow",
-        "stream": stream.name,
-        "measure": default,
-        "compare": None,
-        "layer": stream.layers[0],
-        "heads": None,
-        "token": None,
-        "side": "query",
-        "normalize": "layer",
-        "words": False,
-        "special": "shown",
-        "threshold": 0.0,
-        "color": "none",
-        "setting": "input",
-        "theme": "auto",
+        "allowed": {name: list(values) for name, values in ALLOWED.items()},
+        "defaults": {stream.name: asdict(default_state(stream)) for stream in shown},
     }
 
 
-def check(name: str, value: Any, stream: Stream, side: str = "query") -> Any:
-    """A value as the view wants it, or an error that lists what there is."""
-    return _refuse(CHOICES[name], value, stream, side)
+def check_value(name: str, value: object, stream: Stream, role: str = "query") -> Any:
+    """Return a value as the view needs it, or raise `BadChoice` with what there is."""
+    return _as_bad_choice(_CHECKS[name], value, stream, role)
 
 
-def _refuse(work: Callable[..., Any], *given: Any) -> Any:
-    """Let a refusal also be what traitlets raises, which then undoes the assignment."""
+def require_bool(value: object, name: str) -> bool:
+    """Return a value that is True or False; raise `BadChoice` for any other."""
+    _as_bad_choice(require_known, value, (False, True), f"value for {name}")
+    return bool(value)
+
+
+def _as_bad_choice(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call a function and raise its refusal as `BadChoice`."""
     try:
-        return work(*given)
+        return function(*args, **kwargs)
     except NormvizError as error:
         raise BadChoice(error.found, error.expected, error.do) from None
 
 
-def _named(kind: str, names: Iterable[str]) -> Callable[[Any, Stream, str], Any]:
-    def checked(value: Any, _stream: Stream, _side: str) -> Any:
-        require_known(value, names, kind)
+def _check_word(name: str, kind: str) -> Callable[[Any, Stream, str], Any]:
+    def check(value: Any, _stream: Stream, _role: str) -> Any:
+        require_known(value, ALLOWED[name], kind)
         return value
 
-    return checked
+    return check
 
 
-def _view(value: Any, stream: Stream, _side: str) -> str:
+def _check_view(value: Any, stream: Stream, _role: str) -> str:
     require_known(value, VIEWS, "view")
-    if value == ACROSS and stream.name != "cross":
+    if value == CROSS_ONLY_VIEW and stream.name != "cross":
         raise UnknownName(
-            f"The view {ACROSS!r} is asked for, and the stream is {stream.name!r}.",
+            f"The view is {CROSS_ONLY_VIEW!r}, and the stream is {stream.name!r}.",
             "It shows how the words of two texts are aligned, so it needs the cross stream.",
             'Choose stream="cross" where there is one, or another view.',
         )
     return str(value)
 
 
-def _stream(value: Any, stream: Stream, _side: str) -> str:
+def _check_stream(value: Any, stream: Stream, _role: str) -> str:
     require_known(value, (stream.name,), "stream")
     return stream.name
 
 
-def _measure(value: Any, stream: Stream, _side: str) -> str:
-    """A measure held; one that coincides with another here goes by the other's name."""
+def _check_measure(value: Any, stream: Stream, _role: str) -> str:
+    """Return the id under which the stream holds the measure."""
     return stream.require_held(value)
 
 
-def _compare(value: Any, stream: Stream, _side: str) -> str | int | None:
-    """None, another measure, another layer, or the word for another flow."""
-    if value is None or value == OTHER:
+def _check_compare(value: Any, stream: Stream, role: str) -> str | int | None:
+    """Return None, a measure, a layer, or the word for the second flow."""
+    if value is None or value == OTHER_FLOW:
         return value  # type: ignore[no-any-return]
     if isinstance(value, Flow):
         raise UnknownName(
-            "Another flow is assigned to a view that was made without it.",
-            "A view gets both flows when it is made.",
-            "Make it with flow.widget(compare=other).",
+            "A flow is assigned to the `compare` of an existing view.",
+            "A view gets both flows when it is created.",
+            "Pass the second flow: flow.widget(compare=other).",
         )
     if isinstance(value, str):
-        return _measure(value, stream, _side)
+        return _check_measure(value, stream, role)
     return require_index(value, stream.layers, "measure or layer")
 
 
-def yes_or_no(value: Any, name: str) -> bool:
-    """A value that is True or False, or an error that names what it was given for."""
-    _refuse(require_known, value, (False, True), f"value for {name}")
-    return bool(value)
-
-
-def _words(value: Any, _stream: Stream, _side: str) -> bool:
-    return yes_or_no(value, "words")
-
-
-def _threshold(value: Any, _stream: Stream, _side: str) -> float:
-    """A part of the largest, from 0 to 1."""
-    try:
-        part = float(value)
-    except (TypeError, ValueError):
-        part = math.nan
-    if not 0 <= part <= 1:
-        raise UnknownName(
-            f"The threshold is {value!r}.",
-            "It is a part of the largest number drawn, from 0 to 1.",
-            "Give 0 to draw as much as there is room for.",
-        )
-    return part
-
-
-def _layer(value: Any, stream: Stream, _side: str) -> int:
+def _check_layer(value: Any, stream: Stream, _role: str) -> int:
     return require_index(value, stream.layers, "layer")
 
 
-def _heads(value: Any, stream: Stream, _side: str) -> list[int] | None:
-    """None for all heads; otherwise the heads named, in the order of the model."""
-    return None if value is None else stream.named_heads(value)
+def _check_heads(value: Any, stream: Stream, _role: str) -> list[int] | None:
+    """Return None for all heads, or the heads in the order of the model."""
+    return None if value is None else stream.require_heads(value)
 
 
-def _token(value: Any, stream: Stream, side: str) -> int | None:
-    count = stream.size(side if side in SIDES else "query")
+def _check_token(value: Any, stream: Stream, role: str) -> int | None:
+    count = stream.size(role if role in ROLES else "query")
     return None if value is None else require_index(value, range(count), "token")
 
 
-CHOICES: dict[str, Callable[[Any, Stream, str], Any]] = {
-    "view": _view,
-    "stream": _stream,
-    "measure": _measure,
-    "compare": _compare,
-    "layer": _layer,
-    "heads": _heads,
-    "token": _token,
-    "side": _named("side", SIDES),
-    "normalize": _named("normalize", SCALES),
-    "words": _words,
-    "special": _named("treatment of special token", SPECIALS),
-    "threshold": _threshold,
-    "color": _named("coloring", COLORS),
-    "setting": _named("setting", SETTINGS),
-    "theme": _named("theme", THEMES),
+def _check_words(value: Any, _stream: Stream, _role: str) -> bool:
+    return require_bool(value, "words")
+
+
+def _check_threshold(value: Any, _stream: Stream, _role: str) -> float:
+    try:
+        share = float(value)
+    except (TypeError, ValueError):
+        share = math.nan
+    if not 0 <= share <= 1:
+        raise UnknownName(
+            f"The threshold is {value!r}.",
+            "Expected a share of the largest number, from 0 to 1.",
+            "Use 0 to draw as much as fits.",
+        )
+    return share
+
+
+_CHECKS: dict[str, Callable[[Any, Stream, str], Any]] = {
+    "view": _check_view,
+    "stream": _check_stream,
+    "measure": _check_measure,
+    "compare": _check_compare,
+    "layer": _check_layer,
+    "heads": _check_heads,
+    "token": _check_token,
+    "role": _check_word("role", "role"),
+    "normalize": _check_word("normalize", "scale"),
+    "words": _check_words,
+    "special": _check_word("special", "treatment of special token"),
+    "threshold": _check_threshold,
+    "color_by": _check_word("color_by", "coloring"),
+    "target_row": _check_word("target_row", "target row"),
+    "theme": _check_word("theme", "theme"),
 }
-"""For each choice, what turns a value into one this stream can show."""
+"""For each part of the state, the function that returns a value the stream can show, or refuses."""

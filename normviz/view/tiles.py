@@ -1,97 +1,150 @@
-"""The pieces in which a flow travels to a view; each has a name by which it can be asked for.
+"""The tiles in which a flow travels to a view; each can be requested by its key.
 
 `0/encoder/weight/3/all` is the first flow's α in layer 3, all heads [head query key]; instead of
 `all` there may be `sum`, the heads added up [query key], or the number of one head.
-`0/encoder/projection:layer-output/3/all` is a reading of a rung; see `Stream.reading`.
-`0/encoder/weight/overview` is every layer and head at once: small pictures, and what it takes to
-compare layers and heads without their numbers.
+`0/encoder/projection:layer-output/3/all` is a statistic; see `Stream.statistic`.
+`0/encoder/weight/overview` is every layer and head at once: thumbnails, and the numbers by which
+layers and heads are compared without loading them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, TypedDict
 
 import numpy as np
 
 from normviz.core.axes import Array
-from normviz.core.catalog import MEASURES, axes_of, require_known
+from normviz.core.catalog import MEASURES, axes_of, require_index, require_known
 from normviz.core.flow import Flow
+from normviz.core.reductions import row_shares
 from normviz.core.stream import Stream
-from normviz.errors import NormvizError, NotFinite, UnknownName
-from normviz.view.encoding import Coded, decode, encode
+from normviz.errors import NotFinite, UnknownName
+from normviz.view.encoding import EncodedArray, decode, encode
 
-THUMB = 24
-"""How many cells a small picture has along each side, at most."""
+THUMB_CELLS = 24
+"""How many cells a thumbnail has along each side, at most."""
+
+OVERVIEW = "overview"
+
+
+@dataclass(frozen=True)
+class TileKey:
+    """The address of a tile; its `str` is what the view asks for, and `parse` reads that."""
+
+    flow: int
+    stream: str
+    measure: str
+    """The id of a measure or of a statistic."""
+    layer: int | None = None
+    """None for the overview of all layers and heads."""
+    heads: int | Literal["all", "sum"] = "all"
+    """Every head, the sum over heads, or one head by the model's number."""
+
+    def __str__(self) -> str:
+        """Return the key with slashes between its parts."""
+        rest = (OVERVIEW,) if self.layer is None else (self.layer, self.heads)
+        return "/".join(map(str, (self.flow, self.stream, self.measure, *rest)))
+
+    @classmethod
+    def parse(cls, text: str) -> "TileKey":
+        """Return the key that has this text; raise `UnknownName` where none has."""
+        try:
+            flow, stream, measure, *rest = text.split("/")
+            if rest == [OVERVIEW]:
+                return cls(int(flow), stream, measure)
+            layer, heads = rest
+            return cls(int(flow), stream, measure, int(layer), _parse_heads(heads))
+        except ValueError as error:
+            raise UnknownName(
+                f"There is no tile {text!r}.",
+                "A tile is flow/stream/measure/layer/heads or flow/stream/measure/overview.",
+                "Restart the kernel and reload the page, so that both have the same version.",
+            ) from error
+
+
+def _parse_heads(text: str) -> int | Literal["all", "sum"]:
+    match text:
+        case "all" | "sum":
+            return text
+        case _:
+            return int(text)
+
+
+class TileAbout(TypedDict, total=False):
+    """What the view needs to read a tile besides its bytes; all but `scale` is of overviews."""
+
+    scale: float
+    """The factor of each decoded number, where it is not 1."""
+    rows: int
+    columns: int
+    """The cells of a thumbnail."""
+    peaks: list[list[float]]
+    """The most that any token takes, for each layer and head."""
+    shares: dict[str, list[float]]
+    """For each category of token, its share in each layer."""
+    disagreement: dict[str, list[list[float]]]
+    """For each measure of the same axes, `total_variation` in each layer and head."""
 
 
 @dataclass(frozen=True)
 class Tile:
-    """Some numbers of a flow as bytes, and what else is known about them."""
+    """Numbers of a flow as bytes, with their key and what else the view needs to read them."""
 
-    name: str
+    key: TileKey
     dtype: str
     data: bytes
-    about: dict[str, Any]
+    about: TileAbout
 
-    def numbers(self) -> Array:
-        """What the view will read, in one row."""
-        return decode(Coded(self.dtype, self.data, self.about.get("scale", 1.0)))
+    def decode(self) -> Array:
+        """Return the numbers as the view will read them, in one dimension."""
+        return decode(EncodedArray(self.dtype, self.data, self.about.get("scale", 1.0)))
 
 
-def names(flows: Sequence[Flow]) -> Iterator[str]:
-    """Every tile of a whole payload: what the streams store, and each measure's overview."""
+def tile_keys(flows: Sequence[Flow]) -> Iterator[TileKey]:
+    """Yield the keys of a whole payload: what the streams store, and each measure's overview."""
     for index, flow in enumerate(flows):
         for stream in flow.streams.values():
-            for measure in (*stream.stored, *stream.statistics):
+            for name in (*stream.stored, *stream.statistics):
                 for layer in stream.layers:
-                    yield f"{index}/{stream.name}/{measure}/{layer}/all"
+                    yield TileKey(index, stream.name, name, layer)
             for measure in stream.measures:
-                yield f"{index}/{stream.name}/{measure}/overview"
+                yield TileKey(index, stream.name, measure)
 
 
-def size(flows: Iterable[Flow]) -> int:
-    """How many numbers the streams store."""
+def count_numbers(flows: Iterable[Flow]) -> int:
+    """Return how many numbers the streams store."""
     streams = (stream for flow in flows for stream in flow.streams.values())
     return sum(array.size for s in streams for layers in s.stored.values() for array in layers)
 
 
-def tile(flows: Sequence[Flow], name: str, precision: str) -> Tile:
-    """The tile of this name, made now."""
-    try:
-        index, stream_name, measure, *rest = name.split("/")
-        stream = flows[int(index)].stream(stream_name)
-        require_known(measure, (*stream.measures, *stream.statistics), "measure")
-        if rest == ["overview"] and measure in stream.measures:
-            return _overview(name, stream, measure, precision)
-        layer, heads = rest
-        values = _heads(_finite(stream, measure, int(layer)), stream, measure, heads)
-    except NormvizError:
-        raise
-    except (ValueError, IndexError) as error:
-        raise UnknownName(
-            f"There is no tile {name!r}.",
-            "A tile is flow/stream/measure/layer/heads or flow/stream/measure/overview.",
-            "Restart the kernel and reload the page, so that both sides have one version.",
-        ) from error
-    return _tile(name, values, precision, {})
+def make_tile(flows: Sequence[Flow], key: TileKey, precision: str) -> Tile:
+    """Return the tile of this key; raise `UnknownName` where the flows have none."""
+    stream = flows[require_index(key.flow, range(len(flows)), "flow")].stream(key.stream)
+    if key.layer is None:
+        require_known(key.measure, stream.measures, "measure")
+        return _make_overview(key, stream, precision)
+    require_known(key.measure, (*stream.measures, *stream.statistics), "measure")
+    values = _finite_layer(stream, key.measure, key.layer)
+    return _encode_tile(key, _select_heads(values, stream, key), precision, {})
 
 
-def _tile(name: str, values: Array, precision: str, about: dict[str, Any]) -> Tile:
-    coded = encode(values, precision)
-    scale = {} if coded.scale == 1 else {"scale": coded.scale}
-    return Tile(name, coded.dtype, coded.data, {**about, **scale})
+def _encode_tile(key: TileKey, values: Array, precision: str, about: TileAbout) -> Tile:
+    encoded = encode(values, precision)
+    if encoded.scale != 1:
+        about = {**about, "scale": encoded.scale}
+    return Tile(key, encoded.dtype, encoded.data, about)
 
 
-def _heads(values: Array, stream: Stream, measure: str, heads: str) -> Array:
-    if heads == "all" or "head" not in axes_of(measure):
+def _select_heads(values: Array, stream: Stream, key: TileKey) -> Array:
+    if key.heads == "all" or "head" not in axes_of(key.measure):
         return values
-    if heads == "sum":
-        added: Array = values.sum(axis=0)
-        return added
-    return values[stream.heads.index(int(heads))]  # type: ignore[no-any-return]
+    if key.heads == "sum":
+        total: Array = values.sum(axis=0)
+        return total
+    return values[stream.heads.index(require_index(key.heads, stream.heads, "head"))]  # type: ignore[no-any-return]
 
 
-def _finite(stream: Stream, measure: str, layer: int) -> Array:
+def _finite_layer(stream: Stream, measure: str, layer: int) -> Array:
     values = stream.at(measure, layer)
     if not np.isfinite(values).all():
         raise NotFinite(
@@ -102,69 +155,68 @@ def _finite(stream: Stream, measure: str, layer: int) -> Array:
     return values
 
 
-def _overview(name: str, stream: Stream, measure: str, precision: str) -> Tile:
-    rivals = [other for other in stream.measures if _comparable(measure, other)]
+def _make_overview(key: TileKey, stream: Stream, precision: str) -> Tile:
+    measure, axes = key.measure, MEASURES[key.measure].axes
+    comparable = [
+        name
+        for name in stream.measures
+        if name != measure and "query" in axes and MEASURES[name].axes == axes
+    ]
     thumbs: list[Array] = []
     peaks: list[list[float]] = []
-    apart: dict[str, list[list[float]]] = {rival: [] for rival in rivals}
+    disagreement: dict[str, list[list[float]]] = {name: [] for name in comparable}
     for layer in stream.layers:
-        values = _planes(_finite(stream, measure, layer), measure)
-        thumbs.append(_pooled(_pooled(values, axis=1), axis=2))
-        whole = np.abs(values).sum(axis=-1)
-        received = whole if "query" in MEASURES[measure].axes else values[:, 0]
-        peaks.append(_rounded(received.max(axis=-1)))
-        for rival in rivals:
-            other = _planes(_finite(stream, rival, layer), rival)
-            apart[rival].append(_rounded(disagreement(values, other)))
+        values = _add_axes(_finite_layer(stream, measure, layer), measure)
+        thumbs.append(_pool(_pool(values, axis=1), axis=2))
+        received = np.abs(values).sum(axis=-1) if "query" in axes else values[:, 0]
+        peaks.append(_round(received.max(axis=-1)))
+        for name in comparable:
+            other = _add_axes(_finite_layer(stream, name, layer), name)
+            disagreement[name].append(_round(total_variation(values, other)))
     pictures = np.stack(thumbs)
-    about = {
+    about: TileAbout = {
         "rows": pictures.shape[2],
         "columns": pictures.shape[3],
         "peaks": peaks,
-        "shares": {kind: _rounded(by) for kind, by in stream.shares(measure).items()},
-        "disagreement": apart,
+        "shares": {name: _round(share) for name, share in stream.shares(measure).items()},
+        "disagreement": disagreement,
     }
-    return _tile(name, pictures, precision, about)
+    return _encode_tile(key, pictures, precision, about)
 
 
-def disagreement(values: Array, others: Array) -> Array:
-    """How much of what a query takes would have to come from elsewhere to turn one into the other.
+def total_variation(first: Array, second: Array) -> Array:
+    """Return the total variation of two measures' row shares, averaged over queries [head].
 
-    Half the difference of the shares, averaged over the queries: 0 when every query divides its
-    whole in the same way, 1 when no key is used by both. Negative shares are parts of the sizes.
+    Half the sum of differences: 0 when every query divides what it takes in the same way, 1 when
+    no key is used by both. Unlike the `distance` of `derived.agreement` it counts signs: a number
+    below zero is a negative share of the row's sizes.
     """
-    difference = np.abs(_divided(values) - _divided(others)).sum(axis=-1) / 2
+    difference = (
+        np.abs(row_shares(first, keep_empty=True) - row_shares(second, keep_empty=True)).sum(
+            axis=-1
+        )
+        / 2
+    )
     mean: Array = difference.mean(axis=-1)
     return mean
 
 
-def _divided(values: Array) -> Array:
-    whole = np.abs(values).sum(axis=-1, keepdims=True)
-    divided: Array = values / np.where(whole > 0, whole, 1)
-    return divided
-
-
-def _comparable(measure: str, other: str) -> bool:
+def _add_axes(values: Array, measure: str) -> Array:
+    """Return a layer with all axes that a view draws [head query key]."""
     axes = MEASURES[measure].axes
-    return other != measure and "query" in axes and MEASURES[other].axes == axes
+    values = values if "query" in axes else values[..., None, :]
+    return values if "head" in axes else values[None]
 
 
-def _planes(values: Array, measure: str) -> Array:
-    """The numbers of a layer with every axis that a view draws [head query key]."""
-    axes = MEASURES[measure].axes
-    whole = values if "query" in axes else values[..., None, :]
-    return whole if "head" in axes else whole[None]
-
-
-def _pooled(values: Array, axis: int) -> Array:
-    """The number furthest from zero in each of at most `THUMB` even runs along an axis."""
+def _pool(values: Array, axis: int) -> Array:
+    """Return the number furthest from zero in each of at most `THUMB_CELLS` even runs."""
     count = values.shape[axis]
-    starts = np.linspace(0, count, min(count, THUMB), endpoint=False).astype(int)
+    starts = np.linspace(0, count, min(count, THUMB_CELLS), endpoint=False).astype(int)
     highest = np.maximum.reduceat(values, starts, axis=axis)
     lowest = np.minimum.reduceat(values, starts, axis=axis)
     pooled: Array = np.where(highest >= -lowest, highest, lowest)
     return pooled
 
 
-def _rounded(numbers: Array) -> list[float]:
+def _round(numbers: Array) -> list[float]:
     return [float(f"{number:.6g}") for number in numbers]

@@ -1,29 +1,31 @@
-"""Figures saved by pressing a button of the page, and what is written in them."""
+"""Figures saved with the buttons of a page, and the texts in them."""
 
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 SVG = "{http://www.w3.org/2000/svg}"
 
-
 DARK = {"#15181c", "#e4e7ea", "#9aa5b0", "#343b43", "#23282e"}
-"""Colors of the dark theme's paper, ink and lines."""
+"""Colors of the dark theme: background, inks and lines."""
 
 
 def save(view, kind):
-    """Press the button on a page or in a part of one; the file that came, and its name."""
-    with getattr(view, "page", view).expect_download() as coming:
+    """Press a save button of a page or of a part of it; return the file's bytes and name."""
+    with getattr(view, "page", view).expect_download() as download:
         view.get_by_role("button", name=f"save {kind}").click()
-    return Path(coming.value.path()).read_bytes(), coming.value.suggested_filename
+    return Path(download.value.path()).read_bytes(), download.value.suggested_filename
 
 
-def read(content):
+def parse_svg(content):
+    """Return the root element of an SVG file."""
     return ET.fromstring(content)  # noqa: S314
 
 
 def figure(tab):
-    return read(save(tab, "SVG")[0])
+    """Save the figure of a page as SVG and return its root element."""
+    return parse_svg(save(tab, "SVG")[0])
 
 
 def texts(root):
+    """Return the texts of an SVG in the order of the file."""
     return ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]

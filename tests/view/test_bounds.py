@@ -1,4 +1,4 @@
-"""Sizes and options that make no sense: refused by name, and nothing is written."""
+"""Sizes and options out of bounds are refused by name, and nothing is written."""
 
 import math
 import sys
@@ -11,47 +11,47 @@ from flows import random_flow
 import normviz
 from normviz.cli.main import main
 from normviz.errors import NormvizError
-from normviz.view.bounds import BOUNDS, bounded_dots, checked_size
+from normviz.view.bounds import BOUNDS, require_few_dots, require_size
 from normviz.view.state import BadChoice
 
 BAD = (0, -1, math.nan, math.inf, -math.inf, "8.5", "", True, False, 1e12, 10**400, [8], 8j)
 
-WANTED = {
-    "width_cm": "A number of centimeters is wanted, from 1 to 200. "
-    "Give 8.5 for a column of a paper, 17 for two.",
-    "dpi": "A number of dots per inch is wanted, from 10 to 2,400. "
-    "Give 300 for print, 100 for a screen.",
-    "height": "A number of pixels is wanted, from 50 to 20,000. "
-    "Give 640 for the controls and twenty tokens.",
-    "max_mb": "A number of megabytes is wanted, from 0.001 to 100,000. "
+EXPECTED = {
+    "width_cm": "Expected a number of centimeters from 1 to 200. "
+    "Use 8.5 for a column of a paper, 17 for two.",
+    "dpi": "Expected a number of dots per inch from 10 to 2,400. "
+    "Use 300 for print, 100 for a screen.",
+    "height": "Expected a number of pixels from 50 to 20,000. "
+    "Use 640 for the controls and twenty tokens.",
+    "max_mb": "Expected a number of megabytes from 0.001 to 100,000. "
     "Leave it out for a file of any size.",
 }
 
-DOORS = {
+WRITERS = {
     "to_svg": ("width_cm",),
     "to_png": ("width_cm", "dpi"),
     "to_html": ("max_mb",),
 }
-"""What writes a file, and the sizes it takes."""
+"""The methods that write a file, and the sizes each takes."""
 
 
 @pytest.mark.parametrize("value", BAD, ids=lambda value: repr(value)[:12])
 @pytest.mark.parametrize(
-    ("door", "name"), [(door, name) for door, names in DOORS.items() for name in names]
+    ("method", "name"), [(method, name) for method, names in WRITERS.items() for name in names]
 )
-def test_a_bad_size_is_refused_by_name_and_nothing_is_written(tmp_path, door, name, value):
+def test_a_bad_size_is_refused_by_name_and_nothing_is_written(tmp_path, method, name, value):
     with pytest.raises(BadChoice) as refusal:
-        getattr(random_flow(), door)(tmp_path / "figure", **{name: value})
-    said = str(refusal.value)
-    assert said.startswith(f"{name} is ")
-    assert said.endswith(WANTED[name])
+        getattr(random_flow(), method)(tmp_path / "figure", **{name: value})
+    message = str(refusal.value)
+    assert message.startswith(f"{name} is ")
+    assert message.endswith(EXPECTED[name])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_size_that_was_found_is_in_the_message():
     for value, found in (("8.5", "'8.5'"), (True, "True"), (math.nan, "nan"), (-3, "-3")):
-        with pytest.raises(BadChoice, match=rf"^dpi is {found}\. A number"):
-            checked_size("dpi", value)
+        with pytest.raises(BadChoice, match=rf"^dpi is {found}\. Expected a number"):
+            require_size("dpi", value)
 
 
 @pytest.mark.parametrize("value", [*BAD, None], ids=lambda value: repr(value)[:12])
@@ -59,7 +59,7 @@ def test_a_frame_refuses_a_bad_height(value):
     with pytest.raises(BadChoice) as refusal:
         random_flow().frame(height=value)
     assert str(refusal.value).startswith("height is ")
-    assert str(refusal.value).endswith(WANTED["height"])
+    assert str(refusal.value).endswith(EXPECTED["height"])
 
 
 @pytest.mark.parametrize("value", BAD, ids=lambda value: repr(value)[:12])
@@ -70,15 +70,15 @@ def test_axes_refuse_a_bad_width(value):
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_every_size_within_its_bounds_is_taken_whatever_kind_of_number_it_is(name):
-    least, most = BOUNDS[name].least, BOUNDS[name].most
-    assert checked_size(name, least) == least
-    assert checked_size(name, most) == most
+    least, most = BOUNDS[name].smallest, BOUNDS[name].largest
+    assert require_size(name, least) == least
+    assert require_size(name, most) == most
     for outside in (math.nextafter(least, 0), math.nextafter(most, math.inf)):
         with pytest.raises(BadChoice):
-            checked_size(name, outside)
+            require_size(name, outside)
     for number in (np.float32(100), np.int64(100), Fraction(100), 100):
-        assert checked_size(name, number) == 100
-        assert type(checked_size(name, number)) is float
+        assert require_size(name, number) == 100
+        assert type(require_size(name, number)) is float
 
 
 def test_a_frame_takes_the_nearest_whole_pixel():
@@ -86,10 +86,10 @@ def test_a_frame_takes_the_nearest_whole_pixel():
 
 
 @pytest.mark.parametrize("value", ["no", 2, math.nan, None, "True"])
-@pytest.mark.parametrize("door", ["to_svg", "to_png"])
-def test_a_legend_is_there_or_not(tmp_path, door, value):
+@pytest.mark.parametrize("method", ["to_svg", "to_png"])
+def test_a_legend_is_there_or_not(tmp_path, method, value):
     with pytest.raises(BadChoice, match=r"^There is no value for legend .* False, True\."):
-        getattr(random_flow(), door)(tmp_path / "figure", legend=value)
+        getattr(random_flow(), method)(tmp_path / "figure", legend=value)
     with pytest.raises(BadChoice, match=r"^There is no value for legend"):
         random_flow().plot(legend=value)
     assert list(tmp_path.iterdir()) == []
@@ -108,15 +108,15 @@ def test_a_bad_precision_is_refused_with_a_list(tmp_path, value):
 def test_a_picture_of_too_many_dots_is_refused_with_its_size(tmp_path):
     with pytest.raises(BadChoice) as refusal:
         random_flow().to_png(tmp_path / "large.png", width_cm=200, dpi=2400)
-    said = str(refusal.value)
-    assert said.startswith("At dpi 2400 the picture has 188,977 × ")
-    assert "At most 65,535 on a side are wanted, and 100,000,000 in all." in said
-    assert said.endswith("Give a smaller dpi or width_cm, or write SVG, which has no dots.")
+    message = str(refusal.value)
+    assert message.startswith("At dpi 2400 the picture has 188,977 × ")
+    assert "Expected at most 65,535 on a side, and 100,000,000 in all." in message
+    assert message.endswith("Use a smaller dpi or width_cm, or write SVG, which has no dots.")
     assert list(tmp_path.iterdir()) == []
-    bounded_dots(2.54, 2.54 * 65, 1000)
+    require_few_dots(2.54, 2.54 * 65, 1000)
     for width, height in ((2.54, 2.54 * 66), (2.54 * 66, 2.54), (2.54 * 11, 2.54 * 10)):
         with pytest.raises(BadChoice):
-            bounded_dots(width, height, 1000)
+            require_few_dots(width, height, 1000)
 
 
 def test_a_long_text_counts_with_its_height(tmp_path):
@@ -163,7 +163,7 @@ def test_a_shell_gets_code_2_and_the_same_sentences(shell, tmp_path, option, nam
     code, out, err = shell("show", "A text.", "-o", f"x.{ending}", f"{option}={value}")
     assert (code, out) == (2, "")
     assert f"normviz show: error: argument {option}: {name} is " in err
-    assert err.strip().endswith(WANTED[name])
+    assert err.strip().endswith(EXPECTED[name])
     assert list(tmp_path.iterdir()) == []
 
 

@@ -4,6 +4,7 @@ import base64
 import json
 import math
 import os
+from dataclasses import asdict
 from itertools import combinations
 
 import numpy as np
@@ -25,19 +26,20 @@ from hypothesis.extra import numpy as arrays
 from paths import ROOT
 
 from normviz import aer, align
-from normviz.alignment.align import SETTINGS
+from normviz.alignment.align import TARGET_ROWS
 from normviz.core.catalog import MEASURES
 from normviz.core.flow import Flow
 from normviz.core.gold import Gold
 from normviz.core.stream import Layers, Stream
-from normviz.derived.agreement import BEST, agreement
+from normviz.derived.agreement import PERFECT, agreement
 from normviz.errors import NotFinite, UnknownName
 from normviz.view.encoding import PRECISIONS, decode, encode
-from normviz.view.figures.colors import BELOW, PALETTES, heat
-from normviz.view.figures.geometry import bars, focused, ribbons
-from normviz.view.figures.picture import picture
+from normviz.view.figures.colors import BELOW, PALETTES, heat_colors
+from normviz.view.figures.geometry import place_bars, place_focused_ribbons, place_ribbons
+from normviz.view.figures.picture import make_picture
 from normviz.view.payload import pack, unpack
-from normviz.view.state import CHOICES, resolve
+from normviz.view.state import ALLOWED, STATE_NAMES, resolve_state
+from normviz.view.tiles import TileKey
 
 CONTRACT = ROOT / "js" / "test" / "support" / "contract.json"
 
@@ -46,7 +48,7 @@ any_numbers = arrays.arrays(
     st.integers(1, 40),
     elements=st.floats(0, 2.0**127, width=32, allow_subnormal=True),
 )
-"""From zero and the least float32 there is, to nearly the greatest."""
+"""From zero and the smallest positive float32 to nearly the largest."""
 
 
 @given(values=any_numbers)
@@ -70,16 +72,16 @@ def test_one_and_zero_are_exact():
 
 def test_negative_numbers_are_kept_whole_since_they_have_no_logarithm():
     values = np.array([-1.5, 2], np.float32)
-    coded = encode(values, "log16")
-    assert coded.dtype == "float32"
-    assert decode(coded).tolist() == [-1.5, 2]
+    encoded = encode(values, "log16")
+    assert encoded.dtype == "float32"
+    assert decode(encoded).tolist() == [-1.5, 2]
 
 
 @given(values=any_numbers)
 def test_one_byte_keeps_numbers_within_four_percent_down_to_a_hundred_millionth(values):
-    coded = encode(values, "uint8")
-    assert len(coded.data) == values.size
-    exact, found = values.astype(np.float64), decode(coded).astype(np.float64)
+    encoded = encode(values, "uint8")
+    assert len(encoded.data) == values.size
+    exact, found = values.astype(np.float64), decode(encoded).astype(np.float64)
     large = exact > 1.7e-8 * exact.max()
     digits = np.spacing(values).astype(np.float64) / 2
     assert (np.abs(found - exact)[large] <= 0.037 * exact[large] + digits[large]).all()
@@ -109,20 +111,42 @@ def test_between_words_the_product_does_not_hold_so_everything_is_sent():
 
 
 def _layers_sent(payload):
-    names = [place["name"].split("/") for place in payload.header["tiles"]]
-    return {measure for _, _, measure, *rest in names if rest != ["overview"]}
+    keys = [TileKey.parse(tile["name"]) for tile in payload.header["tiles"]]
+    return {key.measure for key in keys if key.layer is not None}
 
 
 def test_each_tile_is_the_layer_it_says():
     flow = two_streams()
     payload = pack(flow, precision="float32")
-    places = payload.header["tiles"]
-    for place in places:
-        _, stream, measure, layer, *heads = place["name"].split("/")
-        if heads:
-            expected = flow.stream(stream).at(measure, int(layer)).ravel()
-            assert unpack(payload, place["name"]).tolist() == expected.tolist()
-    assert places[-1]["offset"] + places[-1]["bytes"] == len(payload.data)
+    tiles = payload.header["tiles"]
+    for tile in tiles:
+        key = TileKey.parse(tile["name"])
+        if key.layer is not None:
+            expected = flow.stream(key.stream).at(key.measure, key.layer).ravel()
+            assert unpack(payload, tile["name"]).tolist() == expected.tolist()
+    assert tiles[-1]["offset"] + tiles[-1]["bytes"] == len(payload.data)
+
+
+def test_the_header_has_every_allowed_value_and_the_defaults_of_each_stream():
+    header = json.loads(json.dumps(pack(two_streams()).header))
+    assert (header["format"], list(header["state"])) == (3, ["allowed", "defaults"])
+    assert header["state"]["allowed"] == {name: list(words) for name, words in ALLOWED.items()}
+    assert list(header["state"]["defaults"]) == ["encoder", "cross"]
+    for name, state in header["state"]["defaults"].items():
+        assert state == asdict(resolve_state(two_streams(), {"stream": name}))
+
+
+def test_a_stream_without_numbers_has_no_defaults():
+    flow = two_streams()
+    cross = flow.cross
+    empty = Stream("cross", cross.queries, cross.keys, (), cross.heads, {})
+    header = pack(Flow({"encoder": flow.encoder, "cross": empty}, flow.receipt)).header
+    assert list(header["state"]["defaults"]) == ["encoder"]
+
+
+def test_every_fact_of_a_measure_is_in_the_header():
+    described = pack(two_streams()).header["flows"][0]["measures"]
+    assert described == [asdict(MEASURES[name]) for name in two_streams().measures]
 
 
 def test_numbers_that_cannot_be_drawn_are_named():
@@ -147,42 +171,42 @@ FIGURES = (
     {"measure": "attention", "normalize": "absolute"},
     {"measure": "weight", "threshold": 0.5},
     {"measure": "weighted-norm", "layer": 2, "token": 1},
-    {"measure": "weight", "side": "key", "token": 2},
+    {"measure": "weight", "role": "key", "token": 2},
 )
-"""Choices whose geometry must be the same in Python and on the screen."""
+"""States whose geometry must be the same in Python and in the view."""
 
 
 SIGNED = tuple(
-    {"measure": "effective-weight", **choice}
-    for choice in (
+    {"measure": "effective-weight", **options}
+    for options in (
         {"layer": 1},
         {"normalize": "query", "heads": [1]},
         {"normalize": "absolute", "heads": [1], "threshold": 0.3},
         {"token": 2},
-        {"token": 3, "side": "key", "special": "hidden"},
+        {"token": 3, "role": "key", "special": "hidden"},
     )
 )
-"""The same of a measure that may be negative."""
+"""The same for a measure that may be negative."""
 
 
-def _figure(flow, **given):
-    choice = resolve(flow, given)
-    shown = picture(flow, choice)
-    found = focused(shown, 20) if shown.focus else ribbons(shown, 20)
-    starts, ends = bars(shown.norms)
+def _figure(flow, **options):
+    picture = make_picture(flow, resolve_state(flow, options))
+    place = place_focused_ribbons if picture.focus else place_ribbons
+    ribbons = place(picture, 20)
+    starts, ends = place_bars(picture.norms)
     return {
-        "choice": given,
+        "state": options,
         "ribbons": np.stack([
-            found.plane, found.query, found.key, found.width, found.start, found.end,
+            ribbons.plane, ribbons.query, ribbons.key, ribbons.width, ribbons.start, ribbons.end,
         ], axis=1).round(4).tolist(),
         "bars": np.stack([starts, ends], axis=-1).round(6).tolist(),
-        "shown": round(found.shown, 6),
-        "zoom": found.zoom,
+        "shown": round(ribbons.shown, 6),
+        "zoom": ribbons.zoom,
     }  # fmt: skip
 
 
 def _contract_of(flow):
-    """A flow as the view gets it, and beside it the readings as Python holds them."""
+    """A flow as the view gets it, and beside it the statistics as Python holds them."""
     payload, stream = pack(flow), flow.encoder
     return {
         "header": payload.header,
@@ -211,11 +235,11 @@ def _agreement(found):
     """How far two measures agree in the last layer of a flow, and where they differ most."""
     stream, layer = found.stream, found.layers[-1]
 
-    def told(head):
-        values = {by: getattr(found.at(layer, head), by) for by in BEST}
-        places = {by: [there.query for there in found.where(layer, head, by=by)] for by in BEST}
+    def head_agreement(head):
+        values = {by: getattr(found.at(layer, head), by) for by in PERFECT}
+        worst = {by: [row.query for row in found.where(layer, head, by=by)] for by in PERFECT}
         known = {by: None if math.isnan(value) else value for by, value in values.items()}
-        return {**known, "worst": {by: next(iter(there), None) for by, there in places.items()}}
+        return {**known, "worst": {by: next(iter(queries), None) for by, queries in worst.items()}}
 
     def layer_of(name):
         has = {f"has{axis.title()}": axis in MEASURES[name].axes for axis in ("head", "query")}
@@ -225,54 +249,53 @@ def _agreement(found):
         "of": f"{found.first} and {found.second} of the {stream.name}",
         "size": {"queries": len(stream.queries), "keys": len(stream.keys)},
         "layers": [layer_of(name) for name in (found.first, found.second)],
-        "heads": [told(head) for head in found.heads],
+        "heads": [head_agreement(head) for head in found.heads],
     }
 
 
 def _alignments():
-    """A translation with gold, and its links by several measures, heads, layers and settings."""
+    """A translation with gold, and its links by measure, layer, heads and target row."""
     gold = Gold({(0, 1), (1, 2), (2, 3), (3, 4)}, {(0, 0), (2, 4)})
     flow = translation_flow().with_gold(gold)
     payload = pack(flow, precision="float32")
-    chosen = [
-        {"measure": measure, "layer": layer, "heads": heads, "setting": setting}
+    states = [
+        {"measure": measure, "layer": layer, "heads": heads, "target_row": target_row}
         for measure in ("weight", "weighted-norm")
         for layer in flow.cross.layers
         for heads in (None, [1], [0, 2])
-        for setting in SETTINGS
+        for target_row in TARGET_ROWS
     ]
 
-    def told(choice):
-        found = align(
-            flow, choice["measure"], **{k: v for k, v in choice.items() if k != "measure"}
-        )
-        scores = aer([found], [gold])
+    def links_of(state):
+        where = {"layer": state["layer"], "heads": state["heads"]}
+        alignment = align(flow, state["measure"], target_row=state["target_row"], **where)
+        scores = aer([alignment], [gold])
         return {
-            "choice": choice,
-            "links": [list(link) for link in found],
-            "soft": found.soft.round(6).tolist(),
-            "none": found.none.round(6).tolist(),
+            "state": state,
+            "links": [list(link) for link in alignment],
+            "soft": alignment.soft.round(6).tolist(),
+            "none": alignment.null_share.round(6).tolist(),
             "scores": [round(n, 9) for n in (scores.aer, scores.precision, scores.recall)],
         }
 
     return {
         "header": payload.header,
         "data": base64.b64encode(payload.data).decode("ascii"),
-        "choice": resolve(flow, {"view": "alignment"}),
-        "found": [told(choice) for choice in chosen],
+        "state": asdict(resolve_state(flow, {"view": "alignment"})),
+        "found": [links_of(state) for state in states],
     }
 
 
 def test_the_contract_that_javascript_reads_is_what_python_writes():
-    """Set NORMVIZ_WRITE_CONTRACT=1 to write it anew, then look at the difference."""
+    """Set NORMVIZ_WRITE_CONTRACT=1 to write it again, then review the difference."""
     flow, wordy = two_streams(), wordy_flow()
     payload, ladder = pack(flow), _contract_of(ladder_flow(SENTENCE[:3], prenorm=True))
     merged, signed = wordy.encoder.words(), signed_flow()
     contract = {
         "header": payload.header,
         "data": base64.b64encode(payload.data).decode("ascii"),
-        "choice": resolve(flow, {}),
-        "choices": list(CHOICES),
+        "state": asdict(resolve_state(flow, {})),
+        "state_names": list(STATE_NAMES),
         "numbers": [
             {"stream": stream.name, "measure": measure, "layer": layer,
              "values": stream.at(measure, layer).ravel().tolist()}
@@ -284,8 +307,8 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
         "charts": pack(flow.with_chart(chart())).header["flows"][0]["charts"],
         "signed": {
             **_contract_of(signed),
-            "choice": resolve(signed, {}),
-            "figures": [_figure(signed, **choice) for choice in SIGNED],
+            "state": asdict(resolve_state(signed, {})),
+            "figures": [_figure(signed, **options) for options in SIGNED],
         },
         "wordy": pack(wordy, whole=False).header["flows"][0],
         "words": [
@@ -300,11 +323,11 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
             for held, name in ((flow, "encoder"), (_masked_flow(), "decoder"))
             for first, second in combinations(held.stream(name), 2)
         ],
-        "figures": [_figure(flow, **choice) for choice in FIGURES],
+        "figures": [_figure(flow, **options) for options in FIGURES],
         "alignments": _alignments(),
         "colors": {
             theme: {"heads": [palette.head(head) for head in (None, *range(16))],
-                    "heat": heat(theme)[::15], "below": heat(theme, BELOW)[::15],
+                    "heat": heat_colors(theme)[::15], "below": heat_colors(theme, BELOW)[::15],
                     "signs": palette.signs}
             for theme, palette in PALETTES.items()
         },

@@ -1,20 +1,32 @@
-"""The widget: every choice is checked, travels both ways, and says what it wanted."""
+"""The widget: its state is checked, travels both ways, and errors say what was expected."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
 import traitlets
 from flows import VIEWS_OF_A_TEXT, random_flow, two_streams, wordy_flow
 
-from normviz.alignment.align import SETTINGS
+from normviz.alignment.align import TARGET_ROWS
 from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.errors import MissingPackage, UnknownName
-from normviz.view.state import CHOICES, COLORS, SCALES, SPECIALS, THEMES, BadChoice
+from normviz.view.encoding import PRECISIONS, Precision
+from normviz.view.state import (
+    ALLOWED,
+    COLORINGS,
+    SCALES,
+    SPECIALS,
+    STATE_NAMES,
+    THEMES,
+    BadChoice,
+    ViewOptions,
+    ViewState,
+)
 
 
 def test_a_widget_opens_with_what_suits_the_flow():
@@ -23,9 +35,9 @@ def test_a_widget_opens_with_what_suits_the_flow():
     assert (widget.heads, widget.token, widget.normalize) == (None, None, "layer")
 
 
-def test_every_choice_is_a_synchronized_trait():
+def test_every_name_of_the_state_is_a_synchronized_trait():
     synchronized = random_flow().widget().traits(sync=True)
-    assert set(CHOICES) <= set(synchronized)
+    assert set(STATE_NAMES) <= set(synchronized)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +48,7 @@ def test_every_choice_is_a_synchronized_trait():
         ("layer", np.int64(2)),
         ("heads", [1, 3]),
         ("token", 0),
-        ("side", "key"),
+        ("role", "key"),
         ("compare", "weight"),
         ("compare", 1),
         ("words", True),
@@ -44,8 +56,8 @@ def test_every_choice_is_a_synchronized_trait():
         *(("view", view) for view in VIEWS_OF_A_TEXT),
         *(("special", special) for special in SPECIALS),
         *(("normalize", scale) for scale in SCALES),
-        *(("color", color) for color in COLORS),
-        *(("setting", setting) for setting in SETTINGS),
+        *(("color_by", word) for word in COLORINGS),
+        *(("target_row", word) for word in TARGET_ROWS),
         *(("theme", theme) for theme in THEMES),
     ],
 )
@@ -74,18 +86,18 @@ def test_what_the_flow_has_can_be_chosen(name, value):
         ("heads", [], "No head is named."),
         ("token", 6, "There is no token 6 here."),
         ("token", -1, "There is no token -1 here."),
-        ("side", "left", "The sides are: query, key."),
+        ("role", "left", "The roles are: query, key."),
         ("normalize", "row", "absolute, query, layer"),
         ("compare", "wieght", "There is no measure 'wieght' here."),
         ("compare", 7, "There is no measure or layer 7 here."),
-        ("compare", "other", "Make it with flow.widget(compare=other)."),
+        ("compare", "other", "Pass the second flow: flow.widget(compare=other)."),
         ("words", "yes", "There is no value for words 'yes' here."),
         ("special", "gone", "shown, dimmed, hidden"),
-        ("threshold", 1.5, "It is a part of the largest number drawn, from 0 to 1."),
+        ("threshold", 1.5, "Expected a share of the largest number, from 0 to 1."),
         ("threshold", "low", "The threshold is 'low'."),
         ("threshold", float("nan"), "The threshold is nan."),
-        ("color", "red", "The colorings are: none, rank, overlap, distance."),
-        ("setting", "inside", "The settings are: input, output."),
+        ("color_by", "red", "The colorings are: none, rank, overlap, distance."),
+        ("target_row", "inside", "The target rows are: input, output."),
         ("theme", "pink", "The themes are: auto, light, dark."),
     ],
 )
@@ -102,9 +114,40 @@ def test_what_the_flow_lacks_is_refused_and_nothing_changes(name, value, sentenc
     assert widget.get_state() == before
 
 
-def test_a_misspelled_choice_is_refused_as_python_would():
-    with pytest.raises(TypeError, match=r"There is no choice 'layr' here.*compare, layer, heads"):
-        random_flow().widget(layr=2)
+@pytest.mark.parametrize(
+    ("method", "options", "keyword", "nearest"),
+    [
+        ("widget", {"layr": 2}, "layr", "layer"),
+        ("widget", {"color": "rank"}, "color", "color_by"),
+        ("frame", {"hight": 300}, "hight", "height"),
+        ("to_html", {"precison": "uint8"}, "precison", "precision"),
+        ("to_svg", {"width": 12}, "width", "width_cm"),
+    ],
+)
+def test_a_misspelled_keyword_is_refused_as_python_would_with_the_nearest_one(
+    tmp_path, method, options, keyword, nearest
+):
+    path = [tmp_path / "file"] if method.startswith("to_") else []
+    expected = rf"^{method} has no keyword '{keyword}'.*compare, layer, heads.*Write {nearest}=…"
+    with pytest.raises(TypeError, match=expected) as refusal:
+        getattr(random_flow(), method)(*path, **options)
+    assert isinstance(refusal.value, BadChoice)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("method", ["to_svg", "plot"])
+def test_a_figure_without_dots_has_no_dpi(tmp_path, method):
+    target = [tmp_path / "figure.svg"] if method == "to_svg" else []
+    with pytest.raises(BadChoice, match=f"^{method} has no keyword 'dpi'"):
+        getattr(random_flow(), method)(*target, dpi=100)
+
+
+def test_types_and_checks_allow_the_same_values():
+    hints = get_type_hints(ViewState)
+    for name, allowed in ALLOWED.items():
+        assert get_args(hints[name]) == allowed
+    assert get_args(Precision) == tuple(PRECISIONS)
+    assert tuple(ViewOptions.__annotations__) == STATE_NAMES
 
 
 def test_a_stream_without_numbers_cannot_be_shown():
@@ -132,7 +175,7 @@ def test_layers_and_heads_have_the_numbers_of_the_model():
         widget.layer = 1
 
 
-def test_another_stream_lets_go_of_what_it_does_not_have():
+def test_another_stream_resets_what_it_does_not_have():
     widget = two_streams().widget(measure="attention", layer=2, heads=[3], token=2)
     widget.stream = "cross"
     assert (widget.measure, widget.layer, widget.heads, widget.token) == ("weight", 1, None, None)
@@ -150,9 +193,9 @@ def test_a_state_from_the_browser_may_change_stream_and_layer_at_once():
     assert (widget.stream, widget.layer) == ("cross", 1)
 
 
-def test_a_token_is_counted_on_its_own_side():
-    widget = two_streams().widget(stream="cross", side="key", token=2)
-    widget.side = "query"
+def test_a_token_is_counted_among_those_of_its_role():
+    widget = two_streams().widget(stream="cross", role="key", token=2)
+    widget.role = "query"
     assert widget.token is None
 
 
@@ -167,7 +210,7 @@ def test_the_alignment_draws_the_cross_stream_along_and_leaves_with_it():
         two_streams().widget(view="alignment", stream="encoder")
 
 
-def test_choices_can_be_observed():
+def test_the_state_can_be_observed():
     widget = random_flow().widget()
     seen = []
     widget.observe(lambda change: seen.append(change["new"]), "layer")
@@ -183,7 +226,7 @@ def test_the_selection_is_a_table_of_what_is_pinned():
         "layer", "head", "query", "key", "query_piece", "key_piece", "value",
     ]  # fmt: skip
     assert table["value"].tolist() == flow["weight"][1, [0, 2], 3].ravel().tolist()
-    widget.side = "key"
+    widget.role = "key"
     assert widget.selection["value"].tolist() == flow["weight"][1, [0, 2], :, 3].ravel().tolist()
     widget.token = None
     assert len(widget.selection) == 2 * 6 * 6
@@ -205,19 +248,19 @@ def test_numbers_travel_as_bytes_and_the_rest_as_json():
     json.dumps({name: value for name, value in state.items() if name != "_data"})
 
 
-def test_a_missing_bundle_says_how_to_build_it(monkeypatch):
+def test_a_missing_asset_says_how_to_build_it(monkeypatch):
     monkeypatch.setattr("normviz.view.assets.STATIC", Path("nowhere"))
-    from normviz.view.assets import bundle
+    from normviz.view.assets import asset_path
 
     with pytest.raises(MissingPackage, match=r"there is no widget.js .* npm run build"):
-        bundle("widget.js")
+        asset_path("widget.js")
 
 
 def test_showing_a_flow_never_imports_torch():
     code = (
         "import sys; from normviz.io.from_arrays import from_arrays; "
         "flow = from_arrays([[[[1.0]]]], ['a']); flow.widget(); flow._repr_mimebundle_(); "
-        "from normviz.view.page import page; page(flow); "
+        "from normviz.view.page import build_page; build_page(flow); "
         "sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,35 +1,35 @@
-"""A chart of curves over the layers, on matplotlib axes: the figure of a study for a paper."""
+"""The charts of a study (curves over the layers) on matplotlib axes."""
 
 from typing import TYPE_CHECKING
 
 from normviz.core.chart import Chart, Series
 from normviz.system.optional import require_packages
 from normviz.view.figures import Size
-from normviz.view.figures.colors import CHROMA, PALETTES, oklch
+from normviz.view.figures.colors import CHROMA, PALETTES, oklch_to_hex
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HUES = (295, 190, 55, 345, 120, 235)
-"""One for each group of curves, as on the screen (`js/src/views/profile/charts.ts`)."""
+"""The hue of each group of curves, as in the view (`js/src/views/profile/charts.ts`)."""
 MARKS = "osD^vP"
 INK = PALETTES["light"]
 INCH = 2.54
-TALL = 0.68
-"""How tall a figure is for its width."""
+ASPECT = 0.68
+"""The height of a figure, divided by its width."""
 
 
-def plot(chart: Chart, ax: "Axes | None" = None, *, width_cm: Size = 8.5) -> "Axes":
-    """Draw a chart on these axes, or on new ones in a figure of this width."""
+def plot_chart(chart: Chart, ax: "Axes | None" = None, *, width_cm: Size = 8.5) -> "Axes":
+    """Draw a chart on axes, by default new ones in a figure of this width, and return them."""
     with require_packages("matplotlib", extra="figures"):
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     if ax is None:
-        size = (width_cm / INCH, width_cm / INCH * TALL)
+        size = (width_cm / INCH, width_cm / INCH * ASPECT)
         ax = Figure(figsize=size, layout="constrained").add_subplot()
-    for curve in chart.series:
-        _draw(ax, chart, curve)
+    for series in chart.series:
+        _draw_series(ax, chart, series)
     ax.set_title(chart.title, fontsize="medium", loc="left")
     ax.set_xlabel("layer")
     ax.set_ylabel(chart.label)
@@ -37,20 +37,20 @@ def plot(chart: Chart, ax: "Axes | None" = None, *, width_cm: Size = 8.5) -> "Ax
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if not chart.unit:
         ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    for spine in ("top", "right"):
+        ax.spines[spine].set_visible(False)
     ax.legend(frameon=False, fontsize="small")
     return ax
 
 
-def _draw(ax: "Axes", chart: Chart, curve: Series) -> None:
-    groups = list(dict.fromkeys(one.group or one.name for one in chart.series if not one.faint))
-    if curve.faint:
-        ax.plot(chart.layers, curve.values, color=INK.soft, lw=0.8, label=curve.name)
+def _draw_series(ax: "Axes", chart: Chart, series: Series) -> None:
+    groups = list(dict.fromkeys(s.group or s.name for s in chart.series if not s.faint))
+    if series.faint:
+        ax.plot(chart.layers, series.values, color=INK.soft, lw=0.8, label=series.name)
         return
-    place = groups.index(curve.group or curve.name)
-    color = oklch(INK.lightness, CHROMA, HUES[place % len(HUES)])
-    if curve.low is not None and curve.high is not None:
-        ax.fill_between(chart.layers, curve.low, curve.high, color=color, alpha=0.15, lw=0)
-    line, mark = "--" if curve.dashed else "-", MARKS[place % len(MARKS)]
-    ax.plot(chart.layers, curve.values, line, color=color, marker=mark, ms=3.5, label=curve.name)
+    group = groups.index(series.group or series.name)
+    color = oklch_to_hex(INK.lightness, CHROMA, HUES[group % len(HUES)])
+    if series.low is not None and series.high is not None:
+        ax.fill_between(chart.layers, series.low, series.high, color=color, alpha=0.15, lw=0)
+    line, mark = "--" if series.dashed else "-", MARKS[group % len(MARKS)]
+    ax.plot(chart.layers, series.values, line, color=color, marker=mark, ms=3.5, label=series.name)

@@ -1,14 +1,15 @@
-"""A figure as plain marks, before anyone writes it to a file: the same marks for every format."""
+"""A figure as plain marks, the same for every file format."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from normviz.core.reductions import row_shares
 from normviz.errors import UnknownName
 from normviz.view.figures import Size, geometry, words
-from normviz.view.figures.colors import BELOW, PALETTES, Palette, heat
-from normviz.view.figures.marks import Box, Curve, Drawing, Field, Mark, Text
-from normviz.view.figures.picture import Numbers, Picture
+from normviz.view.figures.colors import BELOW, PALETTES, Palette, heat_colors
+from normviz.view.figures.marks import Box, Curve, Drawing, Heatmap, Mark, Text
+from normviz.view.figures.picture import Numbers, Pane, Picture
 from normviz.view.figures.words import GAP, LABELS
 
 WIDTH = 440
@@ -18,184 +19,189 @@ HEADING, BAR, BETWEEN = 24, 72, 24
 SMALL = 11
 DIM = 0.35
 LIT = 0.1
-"""A token is lit when it has this much of what the strongest has."""
+"""A token is lit when it has this share of what the strongest has."""
 
-VIEWS = ("flow", "matrix")
-"""The views that a figure can be made of without a browser."""
+FIGURE_VIEWS = ("flow", "matrix")
+"""The views that can be drawn without a browser."""
 
 
-def drawing(
-    pictures: Sequence[tuple[str, Picture]],
+def draw_panes(
+    panes: Sequence[Pane],
     view: str,
     theme: str,
     *,
     legend: bool = True,
-    most: int = geometry.LIMIT,
+    max_ribbons: int = geometry.MAX_RIBBONS,
 ) -> Drawing:
-    """One pane, or two side by side under their titles, with at most so many ribbons each."""
-    if view not in VIEWS:
+    """Return the drawing of one pane, or of two side by side under their titles."""
+    if view not in FIGURE_VIEWS:
         raise UnknownName(
             f"The {view} view cannot be written as a figure from Python.",
-            f"Figures can be made of: {', '.join(VIEWS)}.",
+            f"Figures can be made of: {', '.join(FIGURE_VIEWS)}.",
             'Choose one of these, or open the view and press "save SVG" there.',
         )
-    palette = PALETTES[_theme(theme)]
-    sheet = Drawing(len(pictures) * (WIDTH + BETWEEN) - BETWEEN, 0, palette, len(pictures))
-    for index, (title, picture) in enumerate(pictures):
+    palette = PALETTES[_paper_theme(theme)]
+    sheet = Drawing(len(panes) * (WIDTH + BETWEEN) - BETWEEN, 0, palette, len(panes))
+    for index, (title, picture) in enumerate(panes):
         left = index * (WIDTH + BETWEEN)
         if title:
             sheet.marks.append(Text(left, 13, title, 13, palette.ink, bold=True))
-        place = (left, 18 if title else 0)
+        corner = (left, 18 if title else 0)
         if view == "flow":
-            bottom = _flow(sheet, picture, place, most)
+            bottom = _draw_flow(sheet, picture, corner, max_ribbons)
         else:
-            bottom = _matrix(sheet, picture, place, theme)
-        for line in _legend(picture, view, most) if legend else ():
+            bottom = _draw_matrix(sheet, picture, corner, theme)
+        for line in _legend_lines(picture, view, max_ribbons) if legend else ():
             bottom += SMALL * 1.4
             sheet.marks.append(Text(left, bottom, line, SMALL, palette.soft))
         sheet.height = max(sheet.height, bottom + 6)
     return sheet
 
 
-def _legend(picture: Picture, view: str, most: int) -> list[str]:
-    return words.wrapped(words.legend(picture, view, most), WIDTH, SMALL)
+def _legend_lines(picture: Picture, view: str, max_ribbons: int) -> list[str]:
+    return words.wrap_phrases(words.legend_phrases(picture, view, max_ribbons), WIDTH, SMALL)
 
 
-def _flow(sheet: Drawing, picture: Picture, place: tuple[Size, Size], most: int) -> Size:
-    left, top = place
+def _draw_flow(
+    sheet: Drawing, picture: Picture, corner: tuple[Size, Size], max_ribbons: int
+) -> Size:
+    """Add the marks of the flow view to a sheet and return the height of its bottom."""
+    left, top = corner
     palette = sheet.palette
     count = max(len(picture.queries), len(picture.keys))
-    pitch, font = geometry.rows_for(count)
+    pitch, font = geometry.row_sizes(count)
     has_ribbons = picture.values.shape[0] > 0
     bars = 86.0 if picture.norms is not None and has_ribbons else 0.0
-    start = left + bars + words.room(picture.keys.pieces, font)
-    end = left + WIDTH - (words.room(picture.queries.pieces, font) if has_ribbons else 0)
+    start = left + bars + words.label_width(picture.keys.pieces, font)
+    end = left + WIDTH
+    if has_ribbons:
+        end -= words.label_width(picture.queries.pieces, font)
     top += HEADING
-    lit = _lit(picture)
-    for side, tokens, x, anchor in (
+    lit = _lit_rows(picture)
+    for role, tokens, x, anchor in (
         ("key", picture.keys.pieces, start - GAP, "end"),
         ("query", picture.queries.pieces, end + GAP, "start"),
     ):
-        if side == "query" and not has_ribbons:
+        if role == "query" and not has_ribbons:
             continue
-        heading = "read from" if side == "key" else "receives"
+        heading = "read from" if role == "key" else "receives"
         sheet.marks.append(Text(x, top - 10, heading, 12, palette.soft, anchor))
-        for row, piece in enumerate(tokens):
+        for row, token in enumerate(tokens):
             y = top + (row + 0.5) * pitch + font * 0.35
-            seen = lit is None or row in lit[side]
-            own = picture.focus == (side, row)
-            text = words.shortened(piece, LABELS, font)
-            faint = 1 if seen else DIM
-            sheet.marks.append(Text(x, y, text, font, palette.ink, anchor, faint, bold=own))
+            is_lit = lit is None or row in lit[role]
+            is_focus = picture.focus == (role, row)
+            text = words.shorten(token, LABELS, font)
+            opacity = 1 if is_lit else DIM
+            sheet.marks.append(Text(x, y, text, font, palette.ink, anchor, opacity, bold=is_focus))
     if has_ribbons:
-        sheet.marks += _curves(picture, pitch, (start, end, top), palette, most)
+        sheet.marks += _ribbon_marks(picture, pitch, (start, end, top), palette, max_ribbons)
     if picture.norms is not None:
-        wide = (left + bars - GAP, GAP - BAR) if has_ribbons else (start, end - start - GAP)
-        sheet.marks += _bars(picture, pitch, top, wide, palette)
+        span = (left + bars - GAP, GAP - BAR) if has_ribbons else (start, end - start - GAP)
+        sheet.marks += _bar_marks(picture, pitch, top, span, palette)
         if has_ribbons:
             x = left + bars - GAP
             sheet.marks.append(Text(x, top - 10, "‖f(x)‖", 12, palette.soft, "end"))
     return top + count * pitch + 4
 
 
-def _curves(
+def _ribbon_marks(
     picture: Picture,
     pitch: Size,
-    place: tuple[Size, Size, Size],
+    edges: tuple[Size, Size, Size],
     palette: Palette,
-    most: int,
+    max_ribbons: int,
 ) -> Iterator[Mark]:
-    start, end, top = place
+    """Yield the ribbons between the left, right and top edges."""
+    left, right, top = edges
     pinned = picture.focus is not None
-    every = geometry.focused if pinned else geometry.ribbons
-    found = every(picture, pitch, limit=most)
-    solid = 1.0 if pinned else 0.75
-    columns = (found.plane, found.width, found.start, found.end)
+    place = geometry.place_focused_ribbons if pinned else geometry.place_ribbons
+    ribbons = place(picture, pitch, limit=max_ribbons)
+    opacity = 1.0 if pinned else 0.75
+    columns = (ribbons.plane, ribbons.width, ribbons.start, ribbons.end)
     heads = [palette.head(head) for head in picture.heads]
     colors = palette.signs if picture.measure.signed else heads
-    for plane, width, a, b in zip(*columns, strict=True):
-        where = (start, top + float(a), end, top + float(b))
-        yield Curve(where, float(width), colors[plane], solid)
+    for plane, width, start, end in zip(*columns, strict=True):
+        points = (left, top + float(start), right, top + float(end))
+        yield Curve(points, float(width), colors[plane], opacity)
 
 
-def _bars(
-    picture: Picture, pitch: Size, top: Size, place: tuple[Size, Size], palette: Palette
+def _bar_marks(
+    picture: Picture, pitch: Size, top: Size, span: tuple[Size, Size], palette: Palette
 ) -> Iterator[Mark]:
+    """Yield the bars of the norms; a span is where they begin and how long the longest is."""
     norms = picture.norms
     if norms is None:
         return
-    base, reach = place
-    starts, ends = geometry.bars(norms)
+    base, longest = span
+    starts, ends = geometry.place_bars(norms)
     height = max(2, round(pitch * 0.4))
     for plane, head in enumerate(norms.heads):
         # Where hues stand for signs, the bars have none.
         color = palette.soft if picture.measure.signed else palette.head(head)
         for key in range(norms.values.shape[1]):
-            a, b = starts[plane, key] * reach, ends[plane, key] * reach
+            a, b = starts[plane, key] * longest, ends[plane, key] * longest
             y = top + (key + 0.5) * pitch - height / 2
             yield Box(base + min(a, b), y, abs(b - a), height, color, 0.75)
 
 
-def _matrix(sheet: Drawing, picture: Picture, place: tuple[Size, Size], theme: str) -> Size:
-    left, top = place
+def _draw_matrix(sheet: Drawing, picture: Picture, corner: tuple[Size, Size], theme: str) -> Size:
+    """Add the marks of the matrix view to a sheet and return the height of its bottom."""
+    left, top = corner
     values = picture.values.sum(axis=0, dtype=np.float64)
     if not picture.values.shape[0]:
         raise UnknownName(
             f"{picture.measure.label} has no query, so there is no matrix of it.",
-            "A measure with both query and key is needed.",
+            "Expected a measure with both query and key.",
             'Choose another measure, or view="flow".',
         )
     rows, columns = values.shape
-    pitch, font = geometry.rows_for(rows)
-    room = words.room(picture.queries.pieces, font)
-    head = (
-        max(words.length(words.shortened(p, LABELS, font), font) for p in picture.keys.pieces) + 8
-    )
-    width = min(WIDTH - room, columns * pitch)
+    pitch, font = geometry.row_sizes(rows)
+    margin = words.label_width(picture.queries.pieces, font)
+    labels = [words.shorten(token, LABELS, font) for token in picture.keys.pieces]
+    width = min(WIDTH - margin, columns * pitch)
     cell = width / columns
-    top += head
-    wholes = np.abs(values).sum(axis=1, keepdims=True)
-    scaled = values / np.where(wholes > 0, wholes, 1) if picture.scale == "query" else values
-    cells = _colored(scaled / (np.abs(scaled).max() or 1), _theme(theme))
-    sheet.marks.append(Field(left + room, top, width, rows * pitch, cells))
+    top += max(words.text_width(label, font) for label in labels) + 8
+    if picture.scale == "query":
+        values = row_shares(values, keep_empty=True)
+    cells = _color_cells(values / (np.abs(values).max() or 1), _paper_theme(theme))
+    sheet.marks.append(Heatmap(left + margin, top, width, rows * pitch, cells))
     ink = sheet.palette.ink
-    for row, piece in enumerate(picture.queries.pieces):
+    for row, token in enumerate(picture.queries.pieces):
         y = top + (row + 0.5) * pitch + font * 0.35
-        text = words.shortened(piece, LABELS, font)
-        own = picture.focus == ("query", row)
-        sheet.marks.append(Text(left + room - GAP, y, text, font, ink, "end", bold=own))
+        text = words.shorten(token, LABELS, font)
+        bold = picture.focus == ("query", row)
+        sheet.marks.append(Text(left + margin - GAP, y, text, font, ink, "end", bold=bold))
     step = max(1, int(np.ceil((font + 1) / cell)))
     for column in range(0, columns, step):
-        x = left + room + (column + 0.5) * cell + font * 0.35
-        text = words.shortened(picture.keys.pieces[column], LABELS, font)
-        own = picture.focus == ("key", column)
-        sheet.marks.append(Text(x, top - 4, text, font, ink, bold=own, turned=True))
+        x = left + margin + (column + 0.5) * cell + font * 0.35
+        bold = picture.focus == ("key", column)
+        sheet.marks.append(Text(x, top - 4, labels[column], font, ink, bold=bold, rotated=True))
     return float(top + rows * pitch + 4)
 
 
-def _colored(parts: Numbers, theme: str) -> Numbers:
-    """The color of each part of the whole, from -1 to 1 [row column red green blue]."""
+def _color_cells(shares: Numbers, theme: str) -> Numbers:
+    """Return the color of each share from -1 to 1, in 8 bits [row column channel]."""
     above, below = (
         np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in ramp])
-        for ramp in (heat(theme), heat(theme, BELOW))
+        for ramp in (heat_colors(theme), heat_colors(theme, BELOW))
     )
-    steps = np.rint(np.clip(np.abs(parts), 0, 1) * 255).astype(int)
-    colors: Numbers = np.where(parts[..., None] < 0, below[steps], above[steps])
+    steps = np.rint(np.clip(np.abs(shares), 0, 1) * 255).astype(int)
+    colors: Numbers = np.where(shares[..., None] < 0, below[steps], above[steps])
     return colors.astype(np.uint8)
 
 
-def _theme(theme: str) -> str:
+def _paper_theme(theme: str) -> str:
+    """Return the theme of a figure, which has no host to follow: light unless it is dark."""
     return "dark" if theme == "dark" else "light"
 
 
-def _lit(picture: Picture) -> dict[str, set[int]] | None:
-    """Which rows matter to the pinned token; None where nothing is pinned."""
+def _lit_rows(picture: Picture) -> dict[str, set[int]] | None:
+    """Return the rows that matter to the pinned token; None where nothing is pinned."""
     if picture.focus is None or not picture.values.shape[0]:
         return None
-    side, row = picture.focus
-    other = "key" if side == "query" else "query"
-    sizes = picture.sizes
-    planes = sizes[:, row] if side == "query" else sizes[:, :, row]
-    parts = planes.sum(axis=0)
-    enough = (parts > 0) & (parts >= LIT * parts.max(initial=0))
-    return {side: {row}, other: set(np.nonzero(enough)[0].tolist())}
+    role, row = picture.focus
+    opposite = "key" if role == "query" else "query"
+    planes = picture.sizes[:, row] if role == "query" else picture.sizes[:, :, row]
+    sizes = planes.sum(axis=0)
+    enough = (sizes > 0) & (sizes >= LIT * sizes.max(initial=0))
+    return {role: {row}, opposite: set(np.nonzero(enough)[0].tolist())}

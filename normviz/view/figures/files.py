@@ -1,85 +1,94 @@
 """Figures in files: SVG with nothing but numpy, PNG and axes with matplotlib."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from normviz.core.flow import Flow
 from normviz.system.files import atomic_file
-from normviz.view.bounds import bounded_dots, checked_size
+from normviz.view.bounds import require_few_dots, require_size
 from normviz.view.figures import Size
-from normviz.view.figures.drawing import drawing
-from normviz.view.figures.geometry import LIMIT
+from normviz.view.figures.drawing import draw_panes
+from normviz.view.figures.geometry import MAX_RIBBONS
 from normviz.view.figures.marks import Drawing
-from normviz.view.figures.picture import panes
-from normviz.view.state import BadChoice, resolve, split, yes_or_no
+from normviz.view.figures.picture import make_panes
+from normviz.view.state import (
+    FigureOptions,
+    require_bool,
+    require_options,
+    require_other_flow,
+    resolve_state,
+    split_flows,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLUMN = 8.5
-"""The width of a column in a paper, in centimeters; two panes take two columns."""
+COLUMN_CM = 8.5
+"""The width of a column in a paper; two panes take two columns."""
+
+WITHOUT_DPI = [name for name in FigureOptions.__annotations__ if name != "dpi"]
+"""The options of figures that have no dots."""
 
 
-def drawing_of(flow: Flow, *, legend: Any = True, most: int = LIMIT, **choice: Any) -> Drawing:
-    """The drawing of a choice; light, unless the choice says dark."""
-    yes_or_no(legend, "legend")
-    chosen, others = split(choice)
-    first = resolve(flow, chosen)
-    if first["compare"] == "other" and not others:
-        raise BadChoice(
-            "There is no other flow here.",
-            "Another flow is wanted.",
-            "Give it: flow.to_svg(path, compare=other).",
-        )
-    found = panes(flow, first, *others)
-    return drawing(found, first["view"], first["theme"], legend=legend, most=most)
+def draw_figure(
+    flow: Flow, *, max_ribbons: int = MAX_RIBBONS, **options: Unpack[FigureOptions]
+) -> Drawing:
+    """Return the drawing of a view, light unless its theme is dark."""
+    legend = require_bool(options.pop("legend", True), "legend")
+    flows, for_view = split_flows(flow, options)
+    state = resolve_state(flow, for_view)
+    require_other_flow(state.compare, flows, "flow.to_svg(path, compare=other)")
+    panes = make_panes(flows, state)
+    return draw_panes(panes, state.view, state.theme, legend=legend, max_ribbons=max_ribbons)
 
 
-def _wide(sheet: Drawing, width_cm: Any) -> Size:
+def _width_of(sheet: Drawing, width_cm: object) -> Size:
     if width_cm is None:
-        return COLUMN * (2 if sheet.panes > 1 else 1)
-    return checked_size("width_cm", width_cm)
+        return COLUMN_CM * (2 if sheet.panes > 1 else 1)
+    return require_size("width_cm", width_cm)
 
 
-def svg_of(flow: Flow, *, width_cm: Any = None, **choice: Any) -> str:
-    """A flow as the text of an SVG file."""
-    from normviz.view.figures.svg import svg
+def render_svg(
+    flow: Flow, *, max_ribbons: int = MAX_RIBBONS, **options: Unpack[FigureOptions]
+) -> str:
+    """Return a flow as the text of an SVG file."""
+    from normviz.view.figures.svg import svg_text
 
-    sheet = drawing_of(flow, **choice)
-    return svg(sheet, width_cm=_wide(sheet, width_cm), title=flow.title or flow.receipt.model)
+    require_options("to_svg", options, WITHOUT_DPI)
+    width_cm = options.pop("width_cm", None)
+    sheet = draw_figure(flow, max_ribbons=max_ribbons, **options)
+    title = flow.title or flow.receipt.model
+    return svg_text(sheet, width_cm=_width_of(sheet, width_cm), title=title)
 
 
-def to_svg(flow: Flow, path: str | Path, *, width_cm: Any = None, **choice: Any) -> Path:
-    """Write a figure as SVG."""
-    text = svg_of(flow, width_cm=width_cm, **choice)
+def to_svg(flow: Flow, path: str | Path, **options: Unpack[FigureOptions]) -> Path:
+    """Write a figure as SVG and return its path."""
+    text = render_svg(flow, **options)
     with atomic_file(Path(path)) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     return Path(path)
 
 
-def to_png(
-    flow: Flow,
-    path: str | Path,
-    *,
-    width_cm: Any = None,
-    dpi: Any = 300,
-    **choice: Any,
-) -> Path:
-    """Write a figure as PNG."""
-    from normviz.view.figures.matplotlib import png
+def to_png(flow: Flow, path: str | Path, **options: Unpack[FigureOptions]) -> Path:
+    """Write a figure as PNG and return its path."""
+    from normviz.view.figures.matplotlib import render_png
 
-    sheet = drawing_of(flow, **choice)
-    wide, dots = _wide(sheet, width_cm), checked_size("dpi", dpi)
-    bounded_dots(wide, wide * sheet.height / sheet.width, dots)
-    data = png(sheet, width_cm=wide, dpi=dots)
+    require_options("to_png", options, FigureOptions.__annotations__)
+    width_cm, dpi = options.pop("width_cm", None), options.pop("dpi", 300)
+    sheet = draw_figure(flow, **options)
+    width, dots = _width_of(sheet, width_cm), require_size("dpi", dpi)
+    require_few_dots(width, width * sheet.height / sheet.width, dots)
+    data = render_png(sheet, width_cm=width, dpi=dots)
     with atomic_file(Path(path)) as unfinished:
         unfinished.write_bytes(data)
     return Path(path)
 
 
-def plot(flow: Flow, ax: "Axes | None" = None, *, width_cm: Any = None, **choice: Any) -> "Axes":
-    """Draw a figure on matplotlib axes."""
-    from normviz.view.figures.matplotlib import plot as draw
+def plot(flow: Flow, ax: "Axes | None" = None, **options: Unpack[FigureOptions]) -> "Axes":
+    """Draw a figure on matplotlib axes, new ones by default, and return them."""
+    from normviz.view.figures.matplotlib import draw_on_axes
 
-    sheet = drawing_of(flow, **choice)
-    return draw(sheet, ax, width_cm=_wide(sheet, width_cm))
+    require_options("plot", options, WITHOUT_DPI)
+    width_cm = options.pop("width_cm", None)
+    sheet = draw_figure(flow, **options)
+    return draw_on_axes(sheet, ax, width_cm=_width_of(sheet, width_cm))

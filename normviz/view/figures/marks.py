@@ -1,4 +1,4 @@
-"""The marks a figure is made of, whatever file it is written to."""
+"""The marks of a figure, whatever file they are written to."""
 
 from dataclasses import dataclass, field
 
@@ -19,7 +19,8 @@ class Text:
     anchor: str = "start"
     opacity: Size = 1.0
     bold: bool = False
-    turned: bool = False
+    rotated: bool = False
+    """Whether it runs upwards."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Curve:
     """A ribbon: a cubic curve, flat at both ends."""
 
     points: tuple[Size, Size, Size, Size]
-    """Where it starts and ends: x and y, x and y."""
+    """The x and y of its start, then of its end."""
     width: Size
     color: str
     opacity: Size
@@ -46,7 +47,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Field:
+class Heatmap:
     """A heatmap: one color for each cell."""
 
     x: Size
@@ -54,15 +55,15 @@ class Field:
     width: Size
     height: Size
     cells: Numbers
-    """[row column red green blue], 8 bits each."""
+    """[row column channel], in 8 bits."""
 
 
-Mark = Text | Curve | Box | Field
+Mark = Text | Curve | Box | Heatmap
 
 
 @dataclass
 class Drawing:
-    """Marks on a sheet of a size, in the order in which they are painted."""
+    """Marks on a sheet of some size, in the order in which they are painted."""
 
     width: Size
     height: Size

@@ -1,21 +1,21 @@
-"""A drawing on matplotlib axes, for those who compose figures; and as PNG."""
+"""A drawing on matplotlib axes, and as PNG."""
 
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from normviz.system.optional import require_packages
 from normviz.view.figures import Size
-from normviz.view.figures.marks import Box, Curve, Drawing, Field, Mark, Text
+from normviz.view.figures.marks import Box, Curve, Drawing, Heatmap, Mark, Text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ACROSS = {"start": "left", "end": "right"}
+ALIGNMENTS = {"start": "left", "end": "right"}
 INCH = 2.54
 
 
-def plot(drawing: Drawing, ax: "Axes | None" = None, *, width_cm: Size) -> "Axes":
-    """Draw on these axes, or on new ones in a figure of this width."""
+def draw_on_axes(drawing: Drawing, ax: "Axes | None" = None, *, width_cm: Size) -> "Axes":
+    """Draw on axes, by default new ones in a figure of this width, and return them."""
     with require_packages("matplotlib", extra="figures"):
         from matplotlib.figure import Figure
 
@@ -29,32 +29,32 @@ def plot(drawing: Drawing, ax: "Axes | None" = None, *, width_cm: Size) -> "Axes
     ax.axis("off")
     points = _points_per_pixel(ax, drawing)
     for mark in drawing.marks:
-        _put(ax, mark, points)
+        _draw_mark(ax, mark, points)
     return ax
 
 
 def _points_per_pixel(ax: "Axes", drawing: Drawing) -> Size:
-    """How many points of paper one pixel of the drawing is, as the axes are now."""
+    """Return the points of paper for one pixel of the drawing, at the present size of the axes."""
     figure = ax.get_figure(root=True)
     if figure is None:
         return 1.0
-    place = ax.get_position()
-    wide, tall = figure.get_size_inches()
-    across = place.width * wide / drawing.width
-    return float(min(across, place.height * tall / drawing.height) * 72)
+    box = ax.get_position()
+    width, height = figure.get_size_inches()
+    inches = min(box.width * width / drawing.width, box.height * height / drawing.height)
+    return float(inches * 72)
 
 
-def _put(ax: "Axes", mark: Mark, points: Size) -> None:
+def _draw_mark(ax: "Axes", mark: Mark, points: Size) -> None:
     from matplotlib.patches import PathPatch, Rectangle
     from matplotlib.path import Path
 
     match mark:
         case Text():
             ax.text(
-                mark.x, mark.y, _shown(mark.text), fontsize=mark.size * points, color=mark.color,
-                ha=ACROSS[mark.anchor], va="baseline", alpha=mark.opacity,
+                mark.x, mark.y, _writable(mark.text), fontsize=mark.size * points, color=mark.color,
+                ha=ALIGNMENTS[mark.anchor], va="baseline", alpha=mark.opacity,
                 fontweight="bold" if mark.bold else "normal",
-                rotation=90 if mark.turned else 0, rotation_mode="anchor", parse_math=False,
+                rotation=90 if mark.rotated else 0, rotation_mode="anchor", parse_math=False,
             )  # fmt: skip
         case Curve(points=(x, y, to_x, to_y)):
             bend = (x + to_x) / 2
@@ -71,20 +71,20 @@ def _put(ax: "Axes", mark: Mark, points: Size) -> None:
             ax.add_patch(
                 Rectangle((mark.x, mark.y), *size, color=mark.color, alpha=mark.opacity, lw=0)
             )
-        case Field():
+        case Heatmap():
             across, down = (mark.x, mark.x + mark.width), (mark.y + mark.height, mark.y)
             ax.imshow(mark.cells, extent=(*across, *down), interpolation="nearest", aspect="auto")
             ax.set_aspect("equal")
 
 
-def _shown(text: str) -> str:
-    """A line that every font and file can hold."""
+def _writable(text: str) -> str:
+    """Return a line without the characters that no file can hold."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
 
 
-def png(drawing: Drawing, *, width_cm: Size, dpi: Size) -> bytes:
-    """The drawing as a PNG of so many dots per inch."""
-    figure = plot(drawing, width_cm=width_cm).get_figure(root=True)
+def render_png(drawing: Drawing, *, width_cm: Size, dpi: Size) -> bytes:
+    """Return the drawing as the bytes of a PNG file."""
+    figure = draw_on_axes(drawing, width_cm=width_cm).get_figure(root=True)
     target = BytesIO()
     if figure is not None:
         figure.savefig(target, format="png", dpi=dpi, metadata={"Software": "normviz"})

@@ -1,7 +1,8 @@
 """Everything one figure shows of a flow: what the view draws (`js/src/data/layer.ts`)."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,14 @@ from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.core.tokens import Tokens
 from normviz.view.figures import Size
-from normviz.view.state import OTHER
+from normviz.view.state import OTHER_FLOW, Role, ViewState
 
 Numbers = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Norms:
-    """The bars beside the keys, and what a bar of full length stands for."""
+    """The bars beside the keys, and the number that a bar of full length stands for."""
 
     values: Numbers
     """[plane key]"""
@@ -28,7 +29,7 @@ class Norms:
 
 @dataclass(frozen=True)
 class Picture:
-    """One layer of a measure, as it is looked at."""
+    """One layer of a measure, as a view shows it."""
 
     measure: Measure
     layer: int
@@ -40,70 +41,76 @@ class Picture:
     values: Numbers
     """[plane query key]; no planes where the measure has no query axis."""
     sizes: Numbers
-    """How much there is to draw [strand query key]; never negative.
+    """The widths to draw, before scaling [strand query key]; never negative.
 
-    A strand is a head; or, of numbers that may be negative, one side of zero through all heads.
+    A strand is a head; or, of a measure that may be negative, one sign summed over all heads.
     """
     units: Numbers
-    """What a full row stands for, at each query."""
-    least: Size
+    """The number that a full row stands for [query]."""
+    smallest_drawn: Size
     """Nothing smaller is drawn."""
     hidden: Size
     """The share of the sum that is hidden with the special tokens."""
     norms: Norms | None
-    focus: tuple[str, int] | None
-    """The pinned token: its side, and its row there."""
+    focus: tuple[Role, int] | None
+    """The pinned token: its role, and its row there."""
 
 
-def picture(flow: Flow, choice: dict[str, Any]) -> Picture:
-    """What a checked choice (`normviz.view.state.resolve`) shows of a flow."""
-    pieces = flow.stream(choice["stream"])
-    stream = pieces.words() if choice["words"] else pieces
-    measure = MEASURES[choice["measure"]]
-    rows = {side: _shown(tokens, choice["special"]) for side, tokens in _sides(stream).items()}
-    heads = _heads(stream, choice["heads"])
-    by_head = "head" in measure.axes
-    whole = _layer(stream, measure, choice["layer"], heads)
-    values = whole[:, rows["query"]][:, :, rows["key"]] if whole.size else whole
-    sizes = _by_sign(values) if measure.signed else values
+class Pane(NamedTuple):
+    """A picture and the title above it, empty where there is only one."""
+
+    title: str
+    picture: Picture
+
+
+def make_picture(flow: Flow, state: ViewState) -> Picture:
+    """Return what a state shows of a flow."""
+    tokens = flow.stream(state.stream)
+    stream = tokens.words() if state.words else tokens
+    measure = MEASURES[state.measure]
+    rows = {role: _visible_rows(side, state.special) for role, side in _by_role(stream).items()}
+    heads = _heads_of(stream, state)
+    values = _select_layer(stream, measure, state.layer, heads)
+    visible = values[:, rows["query"]][:, :, rows["key"]] if values.size else values
+    sizes = _split_by_sign(visible) if measure.signed else visible
     return Picture(
         measure=measure,
-        layer=choice["layer"],
-        scale=choice["normalize"],
-        heads=tuple(heads) if by_head else (None,),
+        layer=state.layer,
+        scale=state.normalize,
+        heads=tuple(heads) if "head" in measure.axes else (None,),
         queries=stream.queries.take(rows["query"]),
         keys=stream.keys.take(rows["key"]),
-        values=values,
+        values=visible,
         sizes=sizes,
-        units=_units(values, pieces, measure, heads, choice["normalize"]),
-        least=choice["threshold"] * float(sizes.max(initial=0)),
-        hidden=_hidden(whole, rows),
-        norms=_norms(stream, pieces, choice, rows["key"], measure),
-        focus=_focus(pieces, choice, rows),
+        units=_row_units(visible, tokens, measure, heads, state.normalize),
+        smallest_drawn=state.threshold * float(sizes.max(initial=0)),
+        hidden=_hidden_share(values, rows),
+        norms=_make_norms(stream, tokens, state, rows["key"]),
+        focus=_find_focus(tokens, state, rows),
     )
 
 
-def _by_sign(values: Numbers) -> Numbers:
-    """What all heads have above zero, then what they have below it."""
+def _split_by_sign(values: Numbers) -> Numbers:
+    """Return what all heads have above zero, then what they have below it [sign query key]."""
     return np.stack([np.maximum(sign * values, 0).sum(axis=0) for sign in (1, -1)])
 
 
-def _sides(stream: Stream) -> dict[str, Tokens]:
+def _by_role(stream: Stream) -> dict[Role, Tokens]:
     return {"query": stream.queries, "key": stream.keys}
 
 
-def _shown(tokens: Tokens, special: str) -> list[int]:
-    """The rows of a side; a text of special tokens only is shown as it is."""
-    every = list(range(len(tokens)))
-    kept = [row for row in every if special != "hidden" or not tokens.special[row]]
-    return kept or every
+def _visible_rows(tokens: Tokens, special: str) -> list[int]:
+    """Return the rows to show; of a text that has only special tokens, all of them."""
+    rows = list(range(len(tokens)))
+    visible = [row for row in rows if special != "hidden" or not tokens.special[row]]
+    return visible or rows
 
 
-def _heads(stream: Stream, heads: list[int] | None) -> list[int]:
-    return list(stream.heads) if heads is None else heads
+def _heads_of(stream: Stream, state: ViewState) -> list[int]:
+    return list(stream.heads) if state.heads is None else state.heads
 
 
-def _layer(stream: Stream, measure: Measure, layer: int, heads: list[int]) -> Numbers:
+def _select_layer(stream: Stream, measure: Measure, layer: int, heads: list[int]) -> Numbers:
     values = stream.at(measure.id, layer)
     if "query" not in measure.axes:
         return np.zeros((0, len(stream.queries), len(stream.keys)), np.float32)
@@ -112,7 +119,7 @@ def _layer(stream: Stream, measure: Measure, layer: int, heads: list[int]) -> Nu
     return values[[stream.heads.index(head) for head in heads]]
 
 
-def _units(
+def _row_units(
     values: Numbers, stream: Stream, measure: Measure, heads: list[int], scale: str
 ) -> Numbers:
     received = np.abs(values).sum(axis=(0, 2), dtype=np.float64)
@@ -125,71 +132,67 @@ def _units(
 
 
 def _ceiling(stream: Stream, measure: Measure, heads: list[int]) -> Size:
-    """The most that any token can receive in any layer, through these heads, by piece."""
+    """Return the most that any token can receive in any layer through these heads."""
     tops = []
     for layer in stream.layers:
         values = np.abs(stream.at(measure.id, layer))
-        whole = values.sum(axis=-1) if "query" in measure.axes else values
+        received = values.sum(axis=-1) if "query" in measure.axes else values
         if "head" in measure.axes:
-            whole = whole[[stream.heads.index(head) for head in heads]]
-            tops.append(whole.max(axis=-1).sum())
+            received = received[[stream.heads.index(head) for head in heads]]
+            tops.append(received.max(axis=-1).sum())
         else:
-            tops.append(whole.max())
+            tops.append(received.max())
     return float(max(tops))
 
 
-def _hidden(values: Numbers, rows: dict[str, list[int]]) -> Size:
-    seen = np.abs(values[:, rows["query"]])
-    whole = float(seen.sum(dtype=np.float64))
-    kept = float(seen[:, :, rows["key"]].sum(dtype=np.float64))
-    return 1 - kept / whole if whole > 0 and len(rows["key"]) < values.shape[2] else 0.0
+def _hidden_share(values: Numbers, rows: dict[Role, list[int]]) -> Size:
+    sizes = np.abs(values[:, rows["query"]])
+    total = float(sizes.sum(dtype=np.float64))
+    visible = float(sizes[:, :, rows["key"]].sum(dtype=np.float64))
+    return 1 - visible / total if total > 0 and len(rows["key"]) < values.shape[2] else 0.0
 
 
-def _norms(
-    stream: Stream,
-    pieces: Stream,
-    choice: dict[str, Any],
-    keys: list[int],
-    measure: Measure,
-) -> Norms | None:
+def _make_norms(stream: Stream, tokens: Stream, state: ViewState, keys: list[int]) -> Norms | None:
     if "value-norm" not in stream:
         return None
-    chosen = _heads(stream, choice["heads"] if "head" in measure.axes else None)
-    values = stream.at("value-norm", choice["layer"])
-    values = values[[stream.heads.index(head) for head in chosen]][:, keys]
+    measure = MEASURES[state.measure]
+    heads = _heads_of(stream, state) if "head" in measure.axes else list(stream.heads)
+    values = stream.at("value-norm", state.layer)
+    values = values[[stream.heads.index(head) for head in heads]][:, keys]
     summed = values.sum(axis=0, keepdims=True)
-    if choice["normalize"] == "absolute":
-        unit = _ceiling(pieces, MEASURES["value-norm"], chosen)
+    if state.normalize == "absolute":
+        unit = _ceiling(tokens, MEASURES["value-norm"], heads)
     else:
         unit = float(summed.max(initial=0))
-    # Where hues stand for signs, the heads of a bar cannot be told apart.
+    # Where hues stand for signs, they cannot stand for the heads of a bar as well.
     if "head" in measure.axes and not measure.signed:
-        return Norms(values, tuple(chosen), unit or 1.0)
+        return Norms(values, tuple(heads), unit or 1.0)
     return Norms(summed, (None,), unit or 1.0)
 
 
-def _focus(
-    pieces: Stream, choice: dict[str, Any], rows: dict[str, list[int]]
-) -> tuple[str, int] | None:
-    token, side = choice["token"], choice["side"]
+def _find_focus(
+    tokens: Stream, state: ViewState, rows: dict[Role, list[int]]
+) -> tuple[Role, int] | None:
+    token, role = state.token, state.role
     if token is None:
         return None
-    row = _sides(pieces)[side].words[token] if choice["words"] else token
-    return (side, rows[side].index(row)) if row in rows[side] else None
+    row = _by_role(tokens)[role].words[token] if state.words else token
+    return (role, rows[role].index(row)) if row in rows[role] else None
 
 
-def panes(flow: Flow, choice: dict[str, Any], *others: Flow) -> list[tuple[str, Picture]]:
-    """The pictures of a choice with their titles: one, or two where it compares."""
-    compare = choice["compare"]
-    first = picture(flow, choice)
+def make_panes(flows: Sequence[Flow], state: ViewState) -> list[Pane]:
+    """Return the pictures of a state with their titles: one, or two where it compares."""
+    flow, compare = flows[0], state.compare
+    first = make_picture(flow, state)
     if compare is None:
-        return [("", first)]
-    if compare == OTHER:
-        names = [(f.receipt.model, f.title) for f in (flow, *others)]
-        titles = [title if names[0][0] == names[1][0] else model for model, title in names]
-        return [(titles[0], first), (titles[1], picture(others[0], choice))]
+        return [Pane("", first)]
+    if compare == OTHER_FLOW:
+        same_model = len({flow.receipt.model for flow in flows}) == 1
+        titles = [flow.title if same_model else flow.receipt.model for flow in flows]
+        return [Pane(titles[0], first), Pane(titles[1], make_picture(flows[1], state))]
     if isinstance(compare, str):
-        labels = [MEASURES[name].label for name in (choice["measure"], compare)]
-        return [(labels[0], first), (labels[1], picture(flow, {**choice, "measure": compare}))]
-    beside = picture(flow, {**choice, "layer": compare})
-    return [(f"layer {choice['layer']}", first), (f"layer {compare}", beside)]
+        labels = [MEASURES[name].label for name in (state.measure, compare)]
+        second = make_picture(flow, replace(state, measure=compare))
+        return [Pane(labels[0], first), Pane(labels[1], second)]
+    second = make_picture(flow, replace(state, layer=compare))
+    return [Pane(f"layer {state.layer}", first), Pane(f"layer {compare}", second)]

@@ -1,4 +1,4 @@
-"""The words of a figure: its legend, its labels, and how much room they take."""
+"""The words of a figure: its legend, its labels, and how wide they are."""
 
 from collections.abc import Sequence
 
@@ -11,53 +11,59 @@ LABELS, GAP = 150, 7
 """The widest that a label may be, and the space beside it."""
 
 PLAIN, WHOLE = (1e-3, 1e5), 100
-"""Between which sizes numbers are written plainly, and from where without decimals."""
+"""The range of numbers written without an exponent, and from where without decimals."""
 
 IDEOGRAPHS = 0x2E80
 """From here on, most letters are as wide as they are tall."""
 
 
-def legend(picture: Picture, view: str, most: int = geometry.LIMIT) -> list[str]:
-    """What the marks stand for, in the words of the view."""
+def legend_phrases(
+    picture: Picture, view: str, max_ribbons: int = geometry.MAX_RIBBONS
+) -> list[str]:
+    """Return what the marks stand for, in the words of the view."""
     measure = picture.measure
-    shown = "all heads together" if picture.heads == (None,) else f"{len(picture.heads)} heads"
+    heads = "all heads together" if picture.heads == (None,) else f"{len(picture.heads)} heads"
     if len(picture.heads) == 1 and picture.heads[0] is not None:
-        shown = f"head {picture.heads[0]}"
-    phrases = [f"{measure.label}, layer {picture.layer}, {shown}"]
+        heads = f"head {picture.heads[0]}"
+    phrases = [f"{measure.label}, layer {picture.layer}, {heads}"]
     if measure.signed:
-        wide = "; widths and sums go by size" if view == "flow" else ""
-        phrases.append(f"blue: above zero, orange: below{wide}")
+        by_size = "; widths and sums go by size" if view == "flow" else ""
+        phrases.append(f"blue: above zero, orange: below{by_size}")
     if picture.values.shape[0]:
-        top = "100% of its own" if picture.scale == "query" else number(float(picture.units[0]))
+        full = (
+            "100% of its own"
+            if picture.scale == "query"
+            else format_number(float(picture.units[0]))
+        )
         if view == "flow":
-            phrases.append(f"full row: {top}")
-            pitch, _ = geometry.rows_for(max(len(picture.queries), len(picture.keys)))
-            drawn = geometry.ribbons(picture, pitch, limit=most)
+            phrases.append(f"full row: {full}")
+            pitch, _ = geometry.row_sizes(max(len(picture.queries), len(picture.keys)))
+            drawn = geometry.place_ribbons(picture, pitch, limit=max_ribbons)
             if picture.focus is None:
-                whole = "the sizes" if measure.signed else "the sum"
-                phrases.append(f"{drawn.shown:.0%} of {whole} drawn")
-            elif (zoom := geometry.focused(picture, pitch).zoom) > 1:
+                total = "the sizes" if measure.signed else "the sum"
+                phrases.append(f"{drawn.shown:.0%} of {total} drawn")
+            elif (zoom := geometry.place_focused_ribbons(picture, pitch).zoom) > 1:
                 phrases.append(f"drawn {zoom} times wider")
         else:
-            most = np.abs(picture.values.sum(axis=0)).max()
+            darkest = np.abs(picture.values.sum(axis=0)).max()
             sign = "±" if measure.signed else ""
             phrases.append(
-                f"darkest cell: {sign}{number(float(most))}"
+                f"darkest cell: {sign}{format_number(float(darkest))}"
                 if picture.scale != "query"
                 else "each row divided by its own whole"
             )
     if picture.norms is not None and view == "flow":
         longest = float(picture.norms.values.sum(axis=0).max(initial=0))
-        phrases.append(f"longest bar: {number(longest)}")
+        phrases.append(f"longest bar: {format_number(longest)}")
     if picture.hidden:
         phrases.append(f"special tokens hidden, and with them {picture.hidden:.0%} of the sum")
-    if picture.least:
-        phrases.append(f"nothing below {number(picture.least)} is drawn")
+    if picture.smallest_drawn:
+        phrases.append(f"nothing below {format_number(picture.smallest_drawn)} is drawn")
     return phrases
 
 
-def number(value: Size) -> str:
-    """A number with three significant digits, as the view writes it."""
+def format_number(value: Size) -> str:
+    """Return a number with three significant digits, as the view writes it."""
     if value == 0:
         return "0"
     size = abs(value)
@@ -66,40 +72,40 @@ def number(value: Size) -> str:
     return f"{value:.0f}" if size >= WHOLE else f"{value:#.3g}"
 
 
-def wrapped(phrases: list[str], width: Size, size: Size) -> list[str]:
-    """Phrases in lines of a width."""
+def wrap_phrases(phrases: list[str], width: Size, size: Size) -> list[str]:
+    """Join phrases to lines of at most this width."""
     lines: list[str] = []
     for phrase in phrases:
         joined = f"{lines[-1]} · {phrase}" if lines else phrase
-        if lines and length(joined, size) <= width:
+        if lines and text_width(joined, size) <= width:
             lines[-1] = joined
         else:
             lines.append(phrase)
     return lines
 
 
-def length(text: str, size: Size) -> Size:
-    """About how long a line is: letters are half as wide as tall, ideographs as wide as tall."""
-    wide = sum(1.0 if ord(letter) >= IDEOGRAPHS else 0.56 for letter in text)
-    return wide * size
+def text_width(text: str, size: Size) -> Size:
+    """Estimate the width of a line: letters are half as wide as tall, ideographs are square."""
+    widths = sum(1.0 if ord(letter) >= IDEOGRAPHS else 0.56 for letter in text)
+    return widths * size
 
 
-def room(pieces: Sequence[str], font: Size) -> Size:
-    """How much room a column of labels needs."""
-    longest = max((length(shortened(piece, LABELS, font), font) for piece in pieces), default=0)
+def label_width(pieces: Sequence[str], font: Size) -> Size:
+    """Return the width that a column of labels needs."""
+    longest = max((text_width(shorten(piece, LABELS, font), font) for piece in pieces), default=0)
     return max(36.0, longest + 2 * GAP)
 
 
-def shortened(piece: str, width: Size, size: Size) -> str:
-    """A token as a reader can see it, cut to a width."""
-    text = " ".join(piece.split()) if piece.strip() else _visible(piece)
-    if length(text, size) <= width:
+def shorten(piece: str, width: Size, size: Size) -> str:
+    """Return a token with its blanks made visible, cut to a width."""
+    text = " ".join(piece.split()) if piece.strip() else _show_blanks(piece)
+    if text_width(text, size) <= width:
         return text
-    while text and length(text + "…", size) > width:
+    while text and text_width(text + "…", size) > width:
         text = text[:-1]
     return text + "…"
 
 
-def _visible(piece: str) -> str:
+def _show_blanks(piece: str) -> str:
     marks = {"\n": "↵", "\t": "⇥"}
     return "".join(marks.get(letter, "␣") for letter in piece) or "∅"

@@ -10,10 +10,10 @@ from flows import NASTY, random_flow, two_streams, wordy_flow
 from saved_figures import SVG
 
 from normviz.errors import MissingPackage, UnknownName
-from normviz.view.figures.geometry import focused, ribbons
-from normviz.view.figures.picture import picture
-from normviz.view.figures.words import number
-from normviz.view.state import BadChoice, resolve
+from normviz.view.figures.geometry import place_focused_ribbons, place_ribbons
+from normviz.view.figures.picture import make_picture
+from normviz.view.figures.words import format_number
+from normviz.view.state import BadChoice, resolve_state
 
 
 @pytest.fixture
@@ -54,8 +54,8 @@ def test_a_figure_is_as_wide_as_a_column_of_a_paper(figure, options, width):
 def test_every_ribbon_is_a_path_as_wide_as_it_weighs(figure):
     flow = random_flow()
     root = figure(flow, measure="weight", layer=1)
-    shown = picture(flow, resolve(flow, {"measure": "weight", "layer": 1}))
-    expected = ribbons(shown, 20)
+    shown = make_picture(flow, resolve_state(flow, {"measure": "weight", "layer": 1}))
+    expected = place_ribbons(shown, 20)
     widths = [float(path.get("stroke-width")) for path in root.iter(f"{SVG}path")]
     assert widths == pytest.approx(expected.width.tolist(), rel=1e-2)
     values = shown.values[expected.plane, expected.query, expected.key]
@@ -65,13 +65,13 @@ def test_every_ribbon_is_a_path_as_wide_as_it_weighs(figure):
 def test_a_pinned_token_is_drawn_alone_and_bold(figure):
     flow = random_flow()
     root = figure(flow, token=2, layer=1)
-    shown = picture(flow, resolve(flow, {"token": 2, "layer": 1}))
-    assert len(list(root.iter(f"{SVG}path"))) == len(focused(shown, 20))
+    shown = make_picture(flow, resolve_state(flow, {"token": 2, "layer": 1}))
+    assert len(list(root.iter(f"{SVG}path"))) == len(place_focused_ribbons(shown, 20))
     bold = [node.text for node in root.iter(f"{SVG}text") if node.get("font-weight")]
     assert bold == ["animal"]
 
 
-def test_a_figure_is_light_unless_dark_is_wanted(figure):
+def test_a_figure_is_light_unless_its_theme_is_dark(figure):
     paper = [figure(random_flow(), theme=theme)[1].get("fill") for theme in ("auto", "dark")]
     assert paper == ["#ffffff", "#15181c"]
 
@@ -193,4 +193,4 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, tmp_path
     ],
 )
 def test_numbers_are_written_as_in_the_view(value, said):
-    assert number(value) == said
+    assert format_number(value) == said

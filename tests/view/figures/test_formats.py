@@ -12,24 +12,24 @@ from flows import NASTY, random_flow
 from matplotlib.image import imread
 from matplotlib.patches import PathPatch, Rectangle
 
-from normviz.view.figures.files import drawing_of, svg_of
-from normviz.view.figures.marks import Box, Curve, Drawing, Field, Text
-from normviz.view.figures.matplotlib import plot, png
-from normviz.view.figures.svg import png as png_of_cells
-from normviz.view.figures.svg import svg
+from normviz.view.figures.files import draw_figure, render_svg
+from normviz.view.figures.marks import Box, Curve, Drawing, Heatmap, Text
+from normviz.view.figures.matplotlib import draw_on_axes, render_png
+from normviz.view.figures.svg import encode_png as png_of_cells
+from normviz.view.figures.svg import svg_text
 
 SVG = "{http://www.w3.org/2000/svg}"
-CHOICES = [{}, {"token": 2}, {"view": "matrix", "token": 2}, {"compare": "weight", "theme": "dark"}]
+STATES = [{}, {"token": 2}, {"view": "matrix", "token": 2}, {"compare": "weight", "theme": "dark"}]
 
 
 def marks(sheet, kind):
     return [mark for mark in sheet.marks if isinstance(mark, kind)]
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_svg_has_every_line_where_the_drawing_has_it(choice):
-    sheet = drawing_of(random_flow(), **choice)
-    root = ET.fromstring(svg(sheet, width_cm=8.5))  # noqa: S314 - our own file
+@pytest.mark.parametrize("state", STATES, ids=str)
+def test_svg_has_every_line_where_the_drawing_has_it(state):
+    sheet = draw_figure(random_flow(), **state)
+    root = ET.fromstring(svg_text(sheet, width_cm=8.5))  # noqa: S314 - our own file
     nodes = list(root.iter(f"{SVG}text"))
     for node, text in zip(nodes, marks(sheet, Text), strict=True):
         x, y = float(node.get("x")), float(node.get("y"))
@@ -38,14 +38,14 @@ def test_svg_has_every_line_where_the_drawing_has_it(choice):
         assert float(node.get("opacity", "1")) == pytest.approx(text.opacity)
         assert (node.get("font-weight") == "bold") == text.bold
         assert node.get("text-anchor", "start") == text.anchor
-        turned = f"rotate(-90 {node.get('x')} {node.get('y')})"  # upwards, to be read from below
-        assert node.get("transform") == (turned if text.turned else None)
+        rotated = f"rotate(-90 {node.get('x')} {node.get('y')})"  # upwards, to be read from below
+        assert node.get("transform") == (rotated if text.rotated else None)
         assert node.get("fill") == text.color
 
 
 def test_svg_has_every_ribbon_bar_and_cell_where_the_drawing_has_it():
-    sheet = drawing_of(random_flow(), token=1)
-    root = ET.fromstring(svg(sheet, width_cm=8.5))  # noqa: S314 - our own file
+    sheet = draw_figure(random_flow(), token=1)
+    root = ET.fromstring(svg_text(sheet, width_cm=8.5))  # noqa: S314 - our own file
     for node, curve in zip(root.iter(f"{SVG}path"), marks(sheet, Curve), strict=True):
         numbers = [float(n) for n in re.findall(r"[-\d.]+", node.get("d"))]
         x, y, to_x, to_y = curve.points
@@ -60,9 +60,9 @@ def test_svg_has_every_ribbon_bar_and_cell_where_the_drawing_has_it():
 
 
 def test_a_heatmap_in_svg_is_a_picture_with_these_very_cells():
-    sheet = drawing_of(random_flow(), view="matrix")
-    (field,) = marks(sheet, Field)
-    (image,) = ET.fromstring(svg(sheet, width_cm=8.5)).iter(f"{SVG}image")  # noqa: S314
+    sheet = draw_figure(random_flow(), view="matrix")
+    (field,) = marks(sheet, Heatmap)
+    (image,) = ET.fromstring(svg_text(sheet, width_cm=8.5)).iter(f"{SVG}image")  # noqa: S314
     assert image.get("preserveAspectRatio") == "none"
     assert "pixelated" in image.get("style")
     data = b64decode(image.get("href").removeprefix("data:image/png;base64,"))
@@ -74,22 +74,22 @@ def test_a_heatmap_in_svg_is_a_picture_with_these_very_cells():
 def test_a_figure_has_the_name_of_its_text_or_of_its_model():
     flow = random_flow()
     titles = [
-        ET.fromstring(svg_of(one))[0].text  # noqa: S314 - our own file
+        ET.fromstring(render_svg(one))[0].text  # noqa: S314 - our own file
         for one in (flow, replace(flow, title=""), replace(flow, title="a < b & \x00"))
     ]
     assert titles == [flow.title, "numbers from elsewhere", "a < b & \ufffd"]
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_axes_have_every_line_where_the_drawing_has_it(choice):
-    sheet = drawing_of(random_flow(), **choice)
-    axes = plot(sheet, width_cm=8.5)
+@pytest.mark.parametrize("state", STATES, ids=str)
+def test_axes_have_every_line_where_the_drawing_has_it(state):
+    sheet = draw_figure(random_flow(), **state)
+    axes = draw_on_axes(sheet, width_cm=8.5)
     points = 8.5 / 2.54 / sheet.width * 72  # of paper, for a pixel of the drawing
     for found, text in zip(axes.texts, marks(sheet, Text), strict=True):
         assert found.get_position() == (text.x, text.y)
         assert found.get_text() == text.text
         assert found.get_fontsize() == pytest.approx(text.size * points)
-        assert found.get_rotation() == (90 if text.turned else 0)
+        assert found.get_rotation() == (90 if text.rotated else 0)
         assert found.get_alpha() == text.opacity
         assert found.get_fontweight() == ("bold" if text.bold else "normal")
         assert found.get_parse_math() is False
@@ -98,8 +98,8 @@ def test_axes_have_every_line_where_the_drawing_has_it(choice):
 
 
 def test_axes_have_every_ribbon_bar_and_cell():
-    sheet = drawing_of(random_flow())
-    axes = plot(sheet, width_cm=8.5)
+    sheet = draw_figure(random_flow())
+    axes = draw_on_axes(sheet, width_cm=8.5)
     points = 8.5 / 2.54 / sheet.width * 72
     ribbons = [patch for patch in axes.patches if isinstance(patch, PathPatch)]
     for patch, curve in zip(ribbons, marks(sheet, Curve), strict=True):
@@ -110,9 +110,9 @@ def test_axes_have_every_ribbon_bar_and_cell():
     for patch, box in zip(bars, marks(sheet, Box), strict=True):
         assert patch.get_xy() == (box.x, box.y)
         assert (patch.get_width(), patch.get_height()) == (box.width, box.height)
-    heatmap = drawing_of(random_flow(), view="matrix")
-    (field,) = marks(heatmap, Field)
-    (image,) = plot(heatmap, width_cm=8.5).images
+    heatmap = draw_figure(random_flow(), view="matrix")
+    (field,) = marks(heatmap, Heatmap)
+    (image,) = draw_on_axes(heatmap, width_cm=8.5).images
     left, right, bottom, top = image.get_extent()
     assert (left, top) == (field.x, field.y)
     assert (right, bottom) == (field.x + field.width, field.y + field.height)
@@ -121,23 +121,23 @@ def test_axes_have_every_ribbon_bar_and_cell():
 
 def test_a_png_is_as_dark_as_its_theme():
     for theme, bright in (("light", True), ("dark", False)):
-        sheet = drawing_of(random_flow(), theme=theme)
-        picture = imread(io.BytesIO(png(sheet, width_cm=8.5, dpi=60)))[..., :3]
+        sheet = draw_figure(random_flow(), theme=theme)
+        picture = imread(io.BytesIO(render_png(sheet, width_cm=8.5, dpi=60)))[..., :3]
         assert (np.median(picture) > 0.5) == bright
         assert (picture[0, 0] > 0.5).all() == bright
 
 
 def test_a_png_holds_nasty_tokens():
-    sheet = drawing_of(random_flow([*NASTY[:6], "$x^$", "漢字"]))
+    sheet = draw_figure(random_flow([*NASTY[:6], "$x^$", "漢字"]))
     with pytest.warns(UserWarning, match="missing from font"):
-        assert png(sheet, width_cm=8.5, dpi=60).startswith(b"\x89PNG")
-    shown = [text.get_text() for text in plot(sheet, width_cm=8.5).texts]
+        assert render_png(sheet, width_cm=8.5, dpi=60).startswith(b"\x89PNG")
+    shown = [text.get_text() for text in draw_on_axes(sheet, width_cm=8.5).texts]
     assert "$x^$" in shown
     assert shown.count("\ufffd") == 2
     assert shown.count("?") == 2
 
 
 def test_an_empty_sheet_can_be_written():
-    sheet = replace(drawing_of(random_flow()), marks=[])
+    sheet = replace(draw_figure(random_flow()), marks=[])
     assert isinstance(sheet, Drawing)
-    assert svg(sheet, width_cm=3).count("<text") == 0
+    assert svg_text(sheet, width_cm=3).count("<text") == 0
