@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser import ink, opening, pressed, token
+from browser import INK, ink, opening, pressed, rest, token
 from flows import SENTENCE, random_flow, wordy_flow
 from playwright.sync_api import expect
 
@@ -19,8 +19,6 @@ def test_weight_and_norm_stand_side_by_side_in_one_click(show):
     choose(tab, "compare with", "‖αf(x)‖")
     expect(tab.locator(".nv-caption")).to_have_text(["α", "‖αf(x)‖"])
     left, right = (tab.locator(".nv-pane").nth(n).locator(".nv-base") for n in (0, 1))
-    from browser import INK
-
     assert left.evaluate(INK)["inked"] > 1000
     assert right.evaluate(INK) != left.evaluate(INK)
     choose(tab, "compare with", "nothing")
@@ -114,7 +112,7 @@ def test_the_threshold_thins_out_the_picture_and_says_what_is_left_out(show):
     flow = random_flow()
     tab = show(flow, measure="weight")
     full = ink(tab)["inked"]
-    slider = tab.get_by_label("threshold, as a part of the largest")
+    slider = tab.get_by_label("threshold, as a fraction of the largest value")
     slider.focus()
     for _ in range(70):
         tab.keyboard.press("ArrowRight")
@@ -128,7 +126,7 @@ def test_the_threshold_thins_out_the_picture_and_says_what_is_left_out(show):
 def test_the_strongest_head_of_a_token_can_be_chosen(show):
     flow = random_flow()
     tab = show(flow, measure="weighted-norm")
-    strongest = tab.get_by_role("button", name="the head that moves most")
+    strongest = tab.get_by_role("button", name="the head that moves the most")
     strongest.click()
     assert pressed(tab, "heads") == [str(flow["weighted-norm"][0].sum(axis=(1, 2)).argmax())]
     token(tab, "key", 2).click()
@@ -143,12 +141,12 @@ def test_the_view_can_be_copied_as_code_that_makes_it_again(show):
     tab.get_by_role("button", name="head 3").click()
     tab.get_by_role("button", name="copy the Python").click()
     code = tab.get_by_label("the view as code").input_value()
-    assert code == 'flow.widget(layer=1, heads=[3], token=2, side="key")'
+    assert code == 'flow.widget(layer=1, heads=[3], token=2, role="key")'
     made = eval(code, {"flow": flow})  # noqa: S307 - the code is what is tested
-    assert (made.layer, made.heads, made.token, made.side) == (1, [3], 2, "key")
+    assert (made.layer, made.heads, made.token, made.role) == (1, [3], 2, "key")
     tab.keyboard.press("Escape")
     expect(tab.get_by_label("the view as code")).to_have_value(
-        'flow.widget(layer=1, heads=[3], side="key")'
+        'flow.widget(layer=1, heads=[3], role="key")'
     )
 
 
@@ -166,7 +164,8 @@ def test_ribbons_morph_unless_stillness_is_wanted(browser, tmp_path, motion, fra
         }""")
         tab.locator(".normviz").focus()
         tab.keyboard.press("3")
-        tab.wait_for_timeout(400)
+        tab.wait_for_function("frames => window.painted >= frames", arg=frames)
+        rest(tab, 400)
         painted = tab.evaluate("window.painted")
         assert painted == 1 if frames == 1 else painted >= frames
 
@@ -182,7 +181,9 @@ def test_long_texts_have_a_strip_that_leads_to_any_place(show):
 
 
 def test_what_a_real_model_shows_adds_up_on_the_screen(show, demo):
-    flow = analyze(*demo, "The animal was too tired.", pair="It slept.")
+    model, tokenizer = demo
+    text, pair = "The animal was too tired.", "It slept."
+    flow = analyze(model, text, tokenizer=tokenizer, pair=pair)
     tab = show(flow, measure="weight", layer=2, compare="weighted-norm")
     expect(tab.locator(".nv-receipt summary")).to_contain_text("✓")
     expect(tab.locator(".nv-changes")).to_contain_text("‘[CLS]’ falls from 1st to")

@@ -20,7 +20,7 @@ from flows import (
 import normviz
 from normviz.core.flow import Flow
 
-PRESSED = "document.querySelector('[aria-label={}] [aria-pressed=true]').textContent"
+PRESSED = "document.querySelector('[aria-label={}] [aria-pressed=true]')?.textContent"
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def opened(running, tmp_path):
     def open_(flows, hash_="", **choice):
         path = normviz.to_html(flows, tmp_path / "page.html", **choice)
         tab = running.open(path.as_uri() + hash_)
-        tab.until("document.querySelector('.nv-sentence, .nv-notice')?.textContent !== ''")
+        tab.until("!!document.querySelector('.nv-sentence, .nv-notice')?.textContent")
         return tab
 
     yield open_

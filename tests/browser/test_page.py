@@ -52,7 +52,7 @@ def test_the_number_keys_change_the_measure_and_the_picture(show):
 def test_value_norms_are_bars_alone_and_the_legend_says_so(show):
     tab = show(random_flow())
     tab.get_by_role("button", name="‖f(x)‖: ").first.click()
-    expect(tab.locator(".nv-legend")).to_contain_text("there are bars only")
+    expect(tab.locator(".nv-legend")).to_contain_text("only bars are shown")
     expect(tab.locator(".nv-tokens.nv-query")).to_be_hidden()
     assert ink(tab)["inked"] > 1000
 

@@ -7,7 +7,7 @@ from browser import INK, ink, token
 from flows import NASTY, VIEWS_OF_A_TEXT, random_flow
 from playwright.sync_api import expect
 
-from normviz.view.page import page as html
+from normviz.view.page import build_page as html
 
 
 def test_nasty_tokens_are_shown_and_do_nothing(show):
@@ -23,11 +23,11 @@ def test_nasty_tokens_are_shown_and_do_nothing(show):
 @pytest.mark.parametrize("view", VIEWS_OF_A_TEXT)
 def test_nasty_tokens_do_nothing_in_any_view(show, view):
     tab = show(random_flow(NASTY), view=view, token=4)
-    for side in ("query", "key"):
+    for role in ("query", "key"):
         for _ in NASTY:
             tab.keyboard.press("ArrowDown")
             assert tab.locator(".nv-notice").count() == 0
-        tab.keyboard.press("ArrowLeft" if side == "query" else "ArrowRight")
+        tab.keyboard.press("ArrowLeft" if role == "query" else "ArrowRight")
     assert tab.locator("main img, main script:not([type])").count() == 0
     assert tab.title() == "normviz: " + " ".join(NASTY[:6]).replace("\x00", "\ufffd").replace(
         "\ud800", "\ufffd"
@@ -96,7 +96,7 @@ def test_a_file_of_512_tokens_and_144_heads_opens_and_answers(show):
         expect(tab.locator(".nv-sentence")).to_contain_text(words)
         seen.append(ink(tab)["sum"])
     assert len(set(seen[:3])) == 3
-    tab.get_by_role("button", name="every layer and head in small").click()
+    tab.get_by_role("button", name="thumbnails of every layer and head").click()
     expect(tab.locator(".nv-sentence")).to_contain_text("‘t0’")
     assert ink(tab)["inked"] > 5000
 
@@ -110,18 +110,18 @@ def test_a_picture_drawn_while_hidden_appears_when_shown(show):
     text = html(random_flow()).replace('<main class="', '<main hidden class="')
     tab = show(text)
     tab.evaluate("document.querySelector('main').hidden = false")
-    tab.wait_for_function(f"(({INK})(document.querySelector('.nv-base'))).inked > 5000")
+    tab.wait_for_function(f"() => ({INK})(document.querySelector('.nv-base')).inked > 5000")
 
 
 def test_numbers_that_did_not_arrive_leave_a_sentence(show):
     text = html(random_flow()).replace('"name":"0/encoder/weight/', '"name":"0/encoder/lost/')
     tab = show(text, complains=True)
-    expect(tab.locator(".nv-notice")).to_contain_text("are not in this file")
+    expect(tab.locator(".nv-notice")).to_contain_text("does not contain")
 
 
 def test_a_file_of_another_version_leaves_a_sentence(show):
-    tab = show(html(random_flow()).replace('"format":2', '"format":99'), complains=True)
-    expect(tab.locator(".nv-notice")).to_contain_text("written in layout 99")
+    tab = show(html(random_flow()).replace('"format":3', '"format":99'), complains=True)
+    expect(tab.locator(".nv-notice")).to_contain_text("has format 99")
 
 
 def test_a_file_opens_the_same_where_the_browser_cannot_read_base64_itself(show):

@@ -1,4 +1,4 @@
-"""The alignment in a real browser: links and gold, two settings, two measures, and a sound."""
+"""The alignment in a real browser: links and gold, both target rows, two measures, and audio."""
 
 import numpy as np
 import pytest
@@ -25,8 +25,8 @@ def golden():
     return translation_flow().with_gold(GOLD)
 
 
-def word(tab, side, text):
-    return tab.locator(f".nv-facing-words.nv-{side} li", has_text=text).first
+def word(tab, role, text):
+    return tab.locator(f".nv-facing-words.nv-{role} li", has_text=text).first
 
 
 def lines(tab):
@@ -57,7 +57,7 @@ def test_links_are_those_of_python_and_judged_by_the_gold(show):
     assert tab.locator(".nv-golden .nv-sure").count() == 4
     assert tab.locator(".nv-golden .nv-possible").count() == 2
     tab.locator("select[aria-label='row of a word']").select_option("output")
-    assert lines(tab) == judged(flow, "weight", layer=0, setting="output")
+    assert lines(tab) == judged(flow, "weight", layer=0, target_row="output")
     expect(tab.locator(".nv-aside").first).to_contain_text("the row that predicts it")
 
 
@@ -87,7 +87,7 @@ def test_why_the_end_of_a_sentence_is_told_in_numbers(show):
     bars = [
         float(text[:-1]) for text in tab.locator(".nv-reason span:last-child").all_inner_texts()
     ]
-    assert bars[0] == pytest.approx(100 * parts[0].none.mean(), abs=0.6)
+    assert bars[0] == pytest.approx(100 * parts[0].null_share.mean(), abs=0.6)
     widths = tab.locator(".nv-part").evaluate_all(
         "bars => bars.map(bar => parseFloat(bar.style.width))"
     )
@@ -114,7 +114,7 @@ def test_the_field_can_be_pointed_at_and_a_click_pins(show):
 
 def test_what_cannot_be_aligned_says_so_and_the_tab_is_for_two_texts_only(show):
     tab = show(golden(), view="alignment", measure="value-norm")
-    expect(tab.locator(".nv-sentence")).to_contain_text("‖f(x)‖ has no query")
+    expect(tab.locator(".nv-sentence")).to_contain_text("‖f(x)‖ has no queries")
     tab.get_by_role("button", name="the encoder stream").click()
     assert pressed(tab, "view") == ["flow"]
     tab.locator("[aria-label=view] button").get_by_text("alignment", exact=True).click()

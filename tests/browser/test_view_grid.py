@@ -9,7 +9,7 @@ from flows import random_flow, softmax, two_streams
 from playwright.sync_api import expect
 
 from normviz.io.from_arrays import from_arrays
-from normviz.view.tiles import disagreement
+from normviz.view.tiles import total_variation
 
 PIXEL = """(canvas, [x, y]) => {
   const ratio = canvas.width / canvas.clientWidth;
@@ -35,7 +35,7 @@ def color(tab, name, across, down):
 
 def apart(flow, layer):
     """How far weight and norm disagree in each head of a layer."""
-    return disagreement(flow["weight"][layer], flow["weighted-norm"][layer])
+    return total_variation(flow["weight"][layer], flow["weighted-norm"][layer])
 
 
 def test_every_head_is_painted_in_its_own_place(show):
@@ -72,7 +72,7 @@ def test_the_keyboard_goes_through_the_heads_and_opens_one(show):
     for key, words in (("ArrowRight", "Layer 1, head 1,"), ("ArrowDown", "Layer 2, head 1,")):
         tab.keyboard.press(key)
         expect(sentence).to_contain_text(words)
-    expect(tab.locator(".nv-legend")).not_to_contain_text("brought out")
+    expect(tab.locator(".nv-legend")).not_to_contain_text("highlighted")
     tab.keyboard.press("]")
     expect(tab.locator("select[aria-label=layer]")).to_have_value("2")
     assert tab.evaluate("document.activeElement.dataset.name") == "layer 2, head 1"
@@ -127,7 +127,7 @@ def test_an_order_can_be_asked_for_when_nothing_is_compared(show):
     expect(tab.locator(".nv-under").first).to_be_empty()
     tab.locator("select[aria-label=order]").select_option("weighted-norm")
     expect(tab.locator(".nv-under").first).not_to_be_empty()
-    expect(tab.locator(".nv-legend")).to_contain_text("how far ‖αf(x)‖ divides otherwise")
+    expect(tab.locator(".nv-legend")).to_contain_text("total variation distance from ‖αf(x)‖")
     expect(tab.locator(".nv-sentence")).to_contain_text("α against ‖αf(x)‖")
 
 
@@ -141,15 +141,15 @@ def test_scaling_is_labeled_and_changes_the_pictures(show):
     assert len(set(seen)) == 3
 
 
-def test_a_pinned_token_is_brought_out_in_every_picture(show):
-    tab = show(random_flow(), view="grid", side="query", token=2)
-    expect(tab.locator(".nv-legend")).to_contain_text("brought out: ‘animal’")
+def test_a_pinned_token_is_highlighted_in_every_thumbnail(show):
+    tab = show(random_flow(), view="grid", role="query", token=2)
+    expect(tab.locator(".nv-legend")).to_contain_text("highlighted: ‘animal’")
     expect(tab.locator(".nv-sentence")).to_contain_text("‘animal’ takes most in layer")
     size = thumb(tab, "layer 0, head 0").locator(".nv-box").bounding_box()["width"]
     assert ink(tab, ".nv-top")["inked"] == pytest.approx(12 * size**2 * 5 / 6, rel=0.05)
     tab.locator(".normviz").focus()
     tab.keyboard.press("Escape")
-    expect(tab.locator(".nv-legend")).not_to_contain_text("brought out")
+    expect(tab.locator(".nv-legend")).not_to_contain_text("highlighted")
     assert ink(tab, ".nv-top")["inked"] == 0
 
 
@@ -166,7 +166,7 @@ def test_measures_without_queries_or_heads_have_strips_and_one_column(show):
     tab = show(two_streams(), view="grid", measure="value-norm")
     strip = thumb(tab, "layer 0, head 1").locator(".nv-box").bounding_box()
     assert strip["height"] < strip["width"] / 2
-    expect(tab.locator(".nv-legend")).to_contain_text("it has no query")
+    expect(tab.locator(".nv-legend")).to_contain_text("it has no queries")
     tab.locator(".normviz").focus()
     tab.keyboard.press("4")
     expect(tab.locator(".nv-column")).to_have_text(["all heads"])

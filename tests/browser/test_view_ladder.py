@@ -52,7 +52,7 @@ def test_the_arrow_keys_climb_and_the_digits_choose(show):
     tab.keyboard.press("End")
     expect(tab.locator(".nv-sentence")).to_contain_text("whole layer")
     expect(slider(tab)).to_have_attribute(
-        "aria-valuetext", "whole layer: what each key gives to the layer's output"
+        "aria-valuetext", "whole layer: what each key contributes to the layer's output"
     )
     tab.keyboard.press("6")
     expect(slider(tab)).to_have_value("5")
@@ -93,7 +93,7 @@ def test_the_controls_wrap_and_never_cover_the_data(show, width):
 
 def test_the_readout_says_how_much_cancels_and_who_points_against_the_whole(show):
     flow = ladder_flow()
-    every = flow.encoder.statistic("along", "layer-output")[1]
+    every = flow.encoder.statistic("projection", "layer-output")[1]
     query = int(every.min(axis=-1).argmin())
     tab = show(flow, measure="layer-output", layer=1, token=query)
     lengths, along = flow["layer-output"][1, query], every[query]
@@ -116,18 +116,18 @@ def test_the_readout_says_how_much_cancels_and_who_points_against_the_whole(show
 
 def test_what_comes_from_no_token_is_said_below_the_picture_and_in_the_readout(show):
     tab = show(ladder_flow(), measure="attention-block", layer=1)
-    expect(tab.locator(".nv-legend")).to_contain_text("16% from no token (biases)")
+    expect(tab.locator(".nv-legend")).to_contain_text("16% from biases")
     expect(tab.locator(".nv-aside")).to_have_text(
-        "On average 16% of the vectors of layer 1 comes from no token (biases)."
+        "On average, 16% of the vectors of layer 1 comes from biases."
     )
     tab.keyboard.press("1")
-    expect(tab.locator(".nv-legend")).not_to_contain_text("no token")
+    expect(tab.locator(".nv-legend")).not_to_contain_text("from biases")
 
 
 def test_the_matrix_tells_the_same(show):
     tab = show(ladder_flow(), view="matrix", measure="layer-output", layer=1, token=2)
     expect(tab.locator(".nv-aside").first).to_contain_text("cancels")
-    expect(tab.locator(".nv-legend")).to_contain_text("from no token (biases)")
+    expect(tab.locator(".nv-legend")).to_contain_text("from biases")
 
 
 def test_the_profile_draws_the_mixing_ratio_of_every_rung(show):

@@ -17,12 +17,12 @@ PIXEL = """(canvas, [x, y]) => {
 }"""
 
 
-def label(tab, side, text):
-    return tab.locator(f".nv-axis.nv-{side} li", has_text=text).first
+def label(tab, role, text):
+    return tab.locator(f".nv-axis.nv-{role} li", has_text=text).first
 
 
-def labels(tab, side):
-    return tab.locator(f".nv-axis.nv-{side} li").all_inner_texts()
+def labels(tab, role):
+    return tab.locator(f".nv-axis.nv-{role} li").all_inner_texts()
 
 
 def cell(tab, row, column, rows):
@@ -144,8 +144,7 @@ def test_without_a_key_the_wheel_moves_the_page_until_the_field_is_zoomed(show):
     tab.set_viewport_size({"width": 1000, "height": 500})
     tab.mouse.move(*cell(tab, 50, 100, 200))
     tab.mouse.wheel(0, 60)
-    tab.wait_for_timeout(300)
-    assert tab.evaluate("scrollY") > 0
+    tab.wait_for_function("() => scrollY > 0")
     tab.evaluate("scrollTo(0, 0)")
     tab.mouse.move(*cell(tab, 50, 100, 200))
     turn(tab, -600)

@@ -112,8 +112,8 @@ def test_a_point_shows_its_token_and_a_click_pins_it(show):
     assert ink(tab, ".nv-top")["inked"] == 0
 
 
-def test_a_pinned_token_is_named_and_its_kind_brought_out(show):
-    tab = show(random_flow(), view="profile", side="query", token=2)
+def test_a_pinned_token_is_named_and_its_kind_highlighted(show):
+    tab = show(random_flow(), view="profile", role="query", token=2)
     expect(tab.locator(".nv-named")).to_have_text("animal")
     dim = tab.locator(".nv-curve.nv-dim")
     kinds = {dim.nth(at).get_attribute("data-kind") for at in range(dim.count())}
@@ -162,7 +162,7 @@ def test_hidden_special_tokens_leave_without_making_the_rest_larger(show):
     share = flow.stream("encoder").shares("weight")["other"][0]
     expect(tab.locator(".nv-sentence")).to_have_text(f"Layer 0: words get {percent(share)} of α.")
     expect(tab.locator(".nv-curve")).to_have_count(1)
-    expect(tab.locator(".nv-legend")).to_contain_text("hidden: [CLS], [SEP]; the shares are still")
+    expect(tab.locator(".nv-legend")).to_contain_text("hidden: [CLS], [SEP]; shares still refer")
 
 
 def test_the_charts_stand_side_by_side_or_one_below_the_other(show):

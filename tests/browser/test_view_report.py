@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from profiles import random_profile
 from saved_figures import DARK, SVG, figure, save, texts
 
-from normviz.corpus.sums import Failure
+from normviz.core.failure import Failure
 
 PANELS = ".nv-panel"
 

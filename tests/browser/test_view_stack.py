@@ -52,7 +52,7 @@ def test_the_sentence_is_the_product_of_the_layers(show):
     tab = show(flow, view="stack", layer=2, token=4)
     sentence = tab.locator(".nv-sentence")
     expect(sentence).to_contain_text("‘tired’ after layer 2 is made of")
-    expect(sentence).to_contain_text("through attention alone")
+    expect(sentence).to_contain_text("the residual connection is not part of this measure")
     wanted = made_of(flow, 4, 2)
     rows = [row.split("\t") for row in tab.locator("tbody tr").all_inner_texts()]
     for index, piece, share in rows:
@@ -144,7 +144,7 @@ def test_hidden_special_tokens_take_their_mass_with_them(show):
 def test_words_are_traced_as_words(show):
     tab = show(wordy_flow(), view="stack", layer=1, words=True)
     assert tab.locator(".nv-tokens.nv-key li").all_inner_texts()[1] == "unbelievable"
-    expect(tab.locator(".nv-legend")).to_contain_text("pieces merged to words")
+    expect(tab.locator(".nv-legend")).to_contain_text("pieces merged into words")
 
 
 def test_a_threshold_thins_the_links_and_the_legend_restates_the_share(show):

@@ -9,10 +9,10 @@ from playwright.sync_api import expect
 from visits import STATIC, Notebook, expect_drawn, expect_framed, painted, visiting
 
 WIDGET = "w = flow.widget()\nw"
-SEEN = "print(w.layer, w.measure, w.token, w.side, w.heads, w.normalize, w.theme)"
+SEEN = "print(w.layer, w.measure, w.token, w.role, w.heads, w.normalize, w.theme)"
 FRESH = """
 first = flow.widget()
-for name in ("layer", "measure", "token", "side", "heads", "normalize", "theme"):
+for name in ("layer", "measure", "token", "role", "heads", "normalize", "theme"):
     setattr(w, name, getattr(first, name))
 print("fresh")
 """
@@ -269,7 +269,7 @@ def test_a_notebook_that_is_loaded_again_shows_what_was_chosen_and_static_flows(
 
 LARGE = """
 import normviz.view.widget
-normviz.view.widget.WHOLE, normviz.view.widget.MESSAGE = 0, 64
+normviz.view.widget.SEND_WHOLE_LIMIT, normviz.view.widget.MESSAGE_BYTES = 0, 64
 large = flow.widget()
 large
 """

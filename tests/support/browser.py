@@ -1,7 +1,7 @@
 """A real browser for tests: the system's Chromium or Chrome, else the one Playwright installed.
 
-Run as a program, it makes sure that there is one, and tries what the machine allows. It looks for
-a Firefox too, and does without where there can be none.
+Run as a program, this module installs a browser if there is none. It also looks for Firefox, which
+is optional.
 """
 
 import os
@@ -38,7 +38,7 @@ def executable() -> str | None:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A running browser, or a failure that says what to install; never a skipped test."""
+    """A running browser; without one the test fails with instructions and is never skipped."""
     with sync_playwright() as playwright:
         try:
             browser = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
@@ -59,31 +59,33 @@ INK = """canvas => {
   }
   return {inked, sum};
 }"""
-"""How many pixels of a canvas are painted, and a number that changes with their colors."""
+"""The number of painted pixels of a canvas, and a checksum of their colors."""
 
 
 @contextmanager
 def opening(browser: Browser, folder: Path, **options: Any) -> Iterator[Callable[..., Page]]:
-    """Opens flows and pages from disk; any error, alert or request fails the test at the end.
+    """A function that opens flows and pages from disk; errors, alerts and requests fail the test.
 
-    Nothing moves, unless the options say so: a picture can be looked at as soon as it is there.
+    Animations are off unless the options turn them on, so that a view is complete once it appears.
     """
-    usual = {"viewport": {"width": 1000, "height": 800}, "reduced_motion": "reduce"}
-    context = browser.new_context(**{**usual, **options})
+    defaults = {"viewport": {"width": 1000, "height": 800}, "reduced_motion": "reduce"}
+    context = browser.new_context(**{**defaults, **options})
     path = folder / "figure.html"
     trouble: list[str] = []
 
-    def opened(content: Flow | str, *, complains: bool = False, **choice: Any) -> Page:
+    def opened(content: Flow | str, *, complains: bool = False, **state: Any) -> Page:
         if isinstance(content, str):
             path.write_text(content, encoding="ascii")
         else:
-            content.to_html(path, **choice)
+            content.to_html(path, **state)
         tab = context.new_page()
         tab.on("pageerror", lambda error: trouble.append(str(error)))
         if not complains:
             tab.on("console", lambda line: line.type != "error" or trouble.append(line.text))
         tab.on("dialog", lambda dialog: (trouble.append("alert"), dialog.dismiss()))
-        tab.on("request", lambda asked: asked.url == path.as_uri() or trouble.append(asked.url))
+        tab.on(
+            "request", lambda request: request.url == path.as_uri() or trouble.append(request.url)
+        )
         tab.goto(path.as_uri())
         expect(tab.locator(".nv-sentence, .nv-notice").first).not_to_be_empty()
         return tab
@@ -101,12 +103,23 @@ def pressed(tab, group):
     return tab.locator(f"[aria-label='{group}'] [aria-pressed=true]").all_inner_texts()
 
 
-def token(tab, side, index):
-    return tab.locator(f".nv-tokens.nv-{side} li").nth(index)
+def token(tab, role, index):
+    return tab.locator(f".nv-tokens.nv-{role} li").nth(index)
+
+
+def rest(tab, milliseconds):
+    """Wait until every timer of the page that is due by then has fired."""
+    tab.evaluate("time => new Promise(done => setTimeout(done, time))", milliseconds)
+
+
+def hash_of(tab):
+    """The fragment of the URL, after a pending change (within 350 ms) has been written."""
+    rest(tab, 400)
+    return tab.url.partition("#")[2]
 
 
 def percent(share):
-    """A share as the view writes it."""
+    """A share in the format of the view."""
     return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}"
 
 
@@ -121,7 +134,7 @@ def starts() -> bool:
 
 
 def installers() -> list[list[list[str]]]:
-    """Ways to get a browser, likeliest first: the system's packages for root, Playwright's own."""
+    """Commands that install a browser: system packages (as root), then Playwright's own."""
     own = [[sys.executable, "-m", "playwright", "install", "chromium"]]
     if shutil.which("apt-get") is None or os.geteuid() != 0:
         return [own]
@@ -151,4 +164,4 @@ if __name__ == "__main__":
     if firefox.ensure():
         print(f"· and also: {firefox.executable()}")
     else:
-        print("· no Firefox could be had here; the tests in Firefox will be skipped")
+        print("· Firefox could not be installed; its tests will be skipped")

@@ -1,4 +1,4 @@
-"""A real Firefox for tests, spoken to over WebDriver BiDi, which every Firefox brings along."""
+"""A real Firefox for tests, controlled over WebDriver BiDi, which every Firefox supports."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from websocket import WebSocket, create_connection
 
 NAMES = ("firefox-esr", "firefox")
 PATIENCE = 30
-"""Seconds to wait for what a busy machine may take its time with."""
+"""Seconds to wait on a busy machine."""
 
 KEYS = {
     "Escape": "\ue00c",
@@ -35,7 +35,7 @@ PREFERENCES = {
     "datareporting.policy.dataSubmissionEnabled": False,
     "layout.css.prefers-color-scheme.content-override": 1,  # light
     "network.proxy.socks": "127.0.0.1",
-    "network.proxy.socks_port": 9,  # nobody listens there
+    "network.proxy.socks_port": 9,  # nothing listens there
     "network.proxy.type": 1,
     "toolkit.telemetry.enabled": False,
     "ui.prefersReducedMotion": 1,
@@ -54,7 +54,7 @@ def executable() -> str | None:
 
 
 def installers() -> list[list[list[str]]]:
-    """Ways to get one: the system's packages, for root."""
+    """Commands that install Firefox: system packages, as root."""
     if shutil.which("apt-get") is None or os.geteuid() != 0:
         return []
     quiet = ["apt-get", "-qq", "-o", "Dpkg::Use-Pty=0"]
@@ -62,7 +62,7 @@ def installers() -> list[list[list[str]]]:
 
 
 def ensure() -> bool:
-    """Find a Firefox, or install one where the machine allows."""
+    """Find Firefox, or install it if possible."""
     for commands in installers() if executable() is None else ():
         print(f"· no Firefox yet; trying: {' '.join(commands[-1])}", flush=True)
         for command in commands:
@@ -71,7 +71,7 @@ def ensure() -> bool:
 
 
 class Firefox:
-    """A running browser: commands go out, answers and events come back."""
+    """A running browser: sends commands, receives answers and events."""
 
     def __init__(self, socket: WebSocket, downloads: Path) -> None:
         self.events: list[dict[str, Any]] = []
@@ -83,7 +83,7 @@ class Firefox:
         self.ask("session.subscribe", events=EVENTS)
 
     def ask(self, method: str, **given: Any) -> Any:
-        """Send a command and wait for its answer; events on the way are kept."""
+        """Send a command and return its answer; events that arrive meanwhile are kept."""
         self._last += 1
         self._socket.send(json.dumps({"id": self._last, "method": method, "params": given}))
         while True:
@@ -97,7 +97,7 @@ class Firefox:
         return message["result"]
 
     def open(self, address: str, *, width: int = 1000, height: int = 800) -> "Tab":
-        """A new tab of this size, at this address."""
+        """A new tab of this size, at this URL."""
         tab = Tab(self, self.ask("browsingContext.create", type="tab")["context"])
         self.tabs.add(tab.context)
         tab.ask("browsingContext.setViewport", viewport={"width": width, "height": height})
@@ -105,18 +105,18 @@ class Firefox:
         return tab
 
     def trouble(self) -> list[str]:
-        """All errors, alerts and requests so far of the tabs that were opened here."""
+        """All errors, alerts and requests so far of the tabs opened here."""
         found = []
         for event in self.events:
             about = event["params"]
             if about.get("context", about.get("source", {}).get("context")) not in self.tabs:
-                continue  # a page of the browser's own
+                continue  # one of the browser's own pages
             match event["method"]:
                 case "network.beforeRequestSent":
                     address = about["request"]["url"]
-                    # What a page or the browser carries inside itself comes from nowhere.
-                    inside = address.startswith(("data:", "blob:"))
-                    found += [] if inside else [f"asked for {address}"]
+                    # Data and blob URLs are part of the page itself.
+                    is_inside = address.startswith(("data:", "blob:"))
+                    found += [] if is_inside else [f"requested {address}"]
                 case "log.entryAdded" if about["level"] == "error":
                     found.append(str(about["text"]))
                 case "browsingContext.userPromptOpened":
@@ -125,7 +125,7 @@ class Firefox:
 
 
 class Tab:
-    """One page, used as a person would."""
+    """One page, used like a person would use it."""
 
     def __init__(self, browser: Firefox, context: str) -> None:
         self.browser = browser
@@ -136,7 +136,7 @@ class Tab:
         return self.browser.ask(method, context=self.context, **given)
 
     def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression, as JSON can hold it."""
+        """The value of a JavaScript expression, via JSON."""
         answer = self.browser.ask(
             "script.evaluate",
             expression=f"(async () => JSON.stringify(await ({expression})))()",
@@ -149,25 +149,25 @@ class Tab:
         return None if value is None else json.loads(value)
 
     def until(self, expression: str, *, gives: Any = True) -> None:
-        """Wait until an expression has a value."""
+        """Wait until an expression has this value."""
         deadline = time.monotonic() + PATIENCE
         while (found := self.evaluate(expression)) != gives:
             if time.monotonic() > deadline:
-                raise AssertionError(f"{expression} stayed {found!r}, and {gives!r} was wanted.")
+                raise AssertionError(f"{expression} stayed {found!r}; expected {gives!r}.")
             time.sleep(0.05)
 
     def texts(self, selector: str) -> list[str]:
-        """The text of every element that fits."""
+        """The text of every element that matches."""
         every = f"[...document.querySelectorAll({json.dumps(selector)})]"
         return list(self.evaluate(f"{every}.map(node => node.textContent)"))
 
     def says(self, selector: str, words: str) -> None:
-        """Wait until the first element that fits says these words."""
+        """Wait until the first element that matches contains these words."""
         first = f"document.querySelector({json.dumps(selector)})?.textContent ?? ''"
         self.until(f"({first}).includes({json.dumps(words)})")
 
     def press(self, *names: str) -> None:
-        """Press keys, one after the other."""
+        """Press keys one after another."""
         strokes = [
             {"type": kind, "value": KEYS.get(name, name)}
             for name in names
@@ -177,8 +177,9 @@ class Tab:
         self.ask("input.performActions", actions=[keyboard])
 
     def point(self, selector: str, *, click: bool = False) -> None:
-        """Move to the middle of an element, and click it where that is wanted."""
+        """Wait for a visible element, move to its middle, and optionally click it."""
         node = f"document.querySelector({json.dumps(selector)})"
+        self.until(f"({node}?.getClientRects().length ?? 0) > 0 && !{node}.disabled")
         x, y = self.evaluate(
             f"(node => {{ node.scrollIntoView({{block: 'nearest'}});"
             " const box = node.getBoundingClientRect();"
@@ -188,7 +189,7 @@ class Tab:
         self._move(x, y, click=click)
 
     def leave(self) -> None:
-        """Move away from everything."""
+        """Move the pointer away from everything."""
         self._move(2, 2, click=False)
 
     def _move(self, x: int, y: int, *, click: bool) -> None:
@@ -199,8 +200,10 @@ class Tab:
         self.ask("input.performActions", actions=[mouse])
 
     def choose(self, label: str, value: str) -> None:
-        """Choose from a list by its label."""
+        """Wait for a list with this option, by its label, and choose the option."""
         selector = json.dumps(f"select[aria-label='{label}']")
+        options = f"[...(document.querySelector({selector})?.options ?? [])]"
+        self.until(f"{options}.some(option => option.value === {json.dumps(value)})")
         self.evaluate(
             f"(list => {{ list.value = {json.dumps(value)};"
             " list.dispatchEvent(new Event('change', {bubbles: true})); })"
@@ -208,33 +211,33 @@ class Tab:
         )
 
     def screenshot(self, path: Path) -> Path:
-        """What is to be seen now, as a PNG."""
+        """The visible part of the page as a PNG."""
         path.write_bytes(b64decode(self.ask("browsingContext.captureScreenshot")["data"]))
         return path
 
 
 @contextmanager
 def firefox(folder: Path) -> Iterator[Firefox]:
-    """A running Firefox that can reach no network, with a profile and downloads of its own."""
+    """A running Firefox without network access, with its own profile and downloads."""
     profile, downloads = folder / "profile", folder / "downloads"
-    for place in (profile, downloads):
-        place.mkdir()
-    wanted = {**PREFERENCES, "browser.download.dir": str(downloads)}
-    lines = [f"user_pref({json.dumps(name)}, {json.dumps(wanted[name])});" for name in wanted]
+    for made in (profile, downloads):
+        made.mkdir()
+    preferences = {**PREFERENCES, "browser.download.dir": str(downloads)}
+    lines = [f"user_pref({json.dumps(k)}, {json.dumps(v)});" for k, v in preferences.items()]
     (profile / "user.js").write_text("\n".join(lines))
     command = [executable() or NAMES[0], "--headless", "--no-remote", "--offline"]
     command += ["--profile", str(profile), "--remote-debugging-port", "0"]
     process = subprocess.Popen(
         command,
-        env={**os.environ, "HOME": str(folder)},  # a home of another user would be refused
+        env={**os.environ, "HOME": str(folder)},  # Firefox refuses another user's home
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
     try:
-        place = f"{_address(process)}/session"
-        socket = create_connection(place, timeout=PATIENCE, suppress_origin=True)
+        url = f"{_address(process)}/session"
+        socket = create_connection(url, timeout=PATIENCE, suppress_origin=True)
         yield Firefox(socket, downloads)
     finally:
         os.killpg(process.pid, signal.SIGTERM)
@@ -242,7 +245,7 @@ def firefox(folder: Path) -> Iterator[Firefox]:
 
 
 def _address(process: "subprocess.Popen[str]") -> str:
-    """Where the browser says that it listens."""
+    """The address the browser reports to listen at."""
     said = []
     for line in process.stderr or ():
         said.append(line)

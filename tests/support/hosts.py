@@ -32,10 +32,10 @@ weights /= weights.sum(axis=-1, keepdims=True)
 norms = draw.gamma(5, 0.3, (3, 4, 5))
 flow = normviz.from_arrays(weights, {TOKENS}, value_norms=norms)
 """
-"""Code that makes a small flow of 3 layers and 4 heads, without torch."""
+"""Code that creates a small flow of 3 layers and 4 heads, without torch."""
 
 PATIENCE = 60
-"""Seconds until a server that does not answer is given up."""
+"""Seconds to wait for a server."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Host:
     folder: Path
 
     def notebook(self, name: str, *cells: str) -> str:
-        """Write a notebook with these cells and give its name."""
+        """Write a notebook with these cells and return its name."""
         made = nbformat.v4.new_notebook(
             cells=[nbformat.v4.new_code_cell(cell.strip()) for cell in cells],
             metadata={"kernelspec": {"name": KERNEL, "display_name": KERNEL}},
@@ -57,7 +57,7 @@ class Host:
 
 @contextmanager
 def jupyter(folder: Path) -> Iterator[Host]:
-    """A Jupyter server for Lab, Notebook 7 and Voila that reads no settings of this machine."""
+    """A Jupyter server for Lab, Notebook 7 and Voila that ignores the settings of this machine."""
     homes = {
         name: folder / name
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
@@ -102,7 +102,7 @@ def marimo(folder: Path, app: str) -> Iterator[Host]:
 
 
 def free_port() -> int:
-    """A port that nobody listens at just now."""
+    """A free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -112,7 +112,7 @@ def free_port() -> int:
 def running(
     command: Sequence[str], url: str, folder: Path, settings: dict[str, str]
 ) -> Iterator[psutil.Popen]:
-    """A server for the length of a `with`; afterwards it and all that it started are gone."""
+    """A server for the duration of a `with`; afterwards it and its children are gone."""
     log = folder / "server.log"
     with log.open("w") as output:
         server = psutil.Popen(
@@ -131,7 +131,7 @@ def running(
 
 
 def end(server: psutil.Popen) -> None:
-    """Let a server close what it opened, then end what is left of it."""
+    """Terminate a server, then kill what remains of it and its children."""
     if server.poll() is None:
         started = server.children(recursive=True)
         server.terminate()
@@ -143,7 +143,7 @@ def end(server: psutil.Popen) -> None:
 
 
 def wait_for(url: str, server: psutil.Popen, log: Path) -> None:
-    """Wait until a server answers; if it ends or is silent, fail with what it said."""
+    """Wait until a server answers; if it exits or stays silent, fail with its log."""
     deadline = time.monotonic() + PATIENCE
     while server.poll() is None and time.monotonic() < deadline:
         try:
@@ -153,4 +153,4 @@ def wait_for(url: str, server: psutil.Popen, log: Path) -> None:
             return
         except OSError:
             time.sleep(0.1)
-    raise RuntimeError(f"No answer from {url}. The server said:\n{log.read_text()[-3000:]}")
+    raise RuntimeError(f"No answer from {url}. The server's log:\n{log.read_text()[-3000:]}")

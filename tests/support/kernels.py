@@ -1,4 +1,4 @@
-"""Kernels that notebooks are run in: a plain one, and one that looks like Colab's."""
+"""Kernels that run notebooks: a plain one, and one that looks like Colab's."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 PATIENCE = 600
-"""Seconds until a kernel that does not start, or a cell that does not end, is given up."""
+"""Seconds to wait for a kernel to start and for a cell to finish."""
 
 OUTPUT = """
 class _widgets:
@@ -19,15 +19,15 @@ class _widgets:
 def enable_custom_widget_manager():
     pass
 """
-"""What anywidget asks of `google.colab.output`."""
+"""The part of `google.colab.output` that anywidget uses."""
 
 STARTUP = """
 import comm
 import google.colab.output
 
-comm.create_comm = comm._create_comm  # what was there before the kernel put its own
+comm.create_comm = comm._create_comm  # as it was before the kernel replaced it
 """
-"""Colab's module is there, and messages of widgets go nowhere."""
+"""Provides Colab's module, and drops the messages of widgets."""
 
 PROBE = """
 import sys
@@ -35,11 +35,11 @@ import comm
 
 print("google.colab" in sys.modules, comm.create_comm.__module__)
 """
-"""Says whether this looks like Colab, and who carries messages."""
+"""Prints whether this looks like Colab, and which module creates comms."""
 
 
 def colab(folder: Path) -> dict[str, str]:
-    """The environment of a kernel that looks like Colab's and reaches no widget manager."""
+    """The environment of a kernel that looks like Colab's and has no widget manager."""
     module = folder / "modules" / "google" / "colab"
     startup = folder / "ipython" / "profile_default" / "startup"
     for made in (module, startup):
@@ -55,9 +55,9 @@ def colab(folder: Path) -> dict[str, str]:
 
 
 def run(path: Path, folder: Path) -> tuple[NotebookNode, NotebookNode]:
-    """A notebook after a plain kernel has run it, and after one like Colab's; both at once.
+    """A notebook as run by a plain kernel and by one like Colab's, both at once.
 
-    A last cell is added that says which kernel it was.
+    A cell is appended that prints which kernel it was.
     """
     folders = [folder / "jupyter", folder / "colab"]
     for made in folders:

@@ -1,7 +1,7 @@
-"""Pictures of every view, in light and dark, of texts of 8, 40 and 200 tokens.
+"""Screenshots of every view, in light and dark, for texts of 8, 40 and 200 tokens.
 
 make screenshots        writes screenshots/<view>-<tokens>-<theme>.png; then look at them
-python tests/support/screenshots.py FOLDER flow- grid-      only those whose names hold these words
+python tests/support/screenshots.py FOLDER flow- grid-      only names that contain these words
 """
 
 import sys
@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import transformers
-from browser import chromium, opening
+from browser import chromium, opening, rest
 from flows import VIEWS_OF_A_TEXT, chart, translation_flow
 from playwright.sync_api import Page
 
 import normviz
 from normviz.core.flow import Flow
-from normviz.view.state import COLORS
+from normviz.derived.agreement import PERFECT
 
 TEXT = (
     "The animal did not cross the street because it was too tired. It stayed where it was, and "
     "looked unbelievably sad. A boy who had seen it all from his window came down with a bowl of "
-    "water, sat on the kerb beside it, and waited. After a while the animal drank a little, then "
+    "water, sat on the curb beside it, and waited. After a while the animal drank a little, then "
     "a little more, and at last it stood up. "
 )
 SIZES = (8, 40, 200)
@@ -32,13 +32,13 @@ THEMES = ("light", "dark")
 
 
 def text_of(tokens: int, tokenizer: Any) -> str:
-    """As much of the text, over and over, as makes so many tokens with the two special ones."""
+    """As much of the repeated text as gives this many tokens, including two special ones."""
     ids = tokenizer(TEXT * 20, add_special_tokens=False)["input_ids"][: tokens - 2]
     return str(tokenizer.decode(ids))
 
 
 def scenes(flow: Flow, other: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every view with a token pinned and without, and what can stand side by side."""
+    """Every view with and without a pinned token, and all kinds of comparison."""
     middle = len(flow.tokens) // 2
     for view in VIEWS_OF_A_TEXT:
         yield view, {"view": view, "layer": 2}
@@ -46,16 +46,16 @@ def scenes(flow: Flow, other: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "compare", {"measure": "weight", "compare": "weighted-norm", "layer": 2, "token": middle}
     yield "compare-matrix", {"view": "matrix", "measure": "weight", "compare": "weighted-norm"}
     yield "compare-grid", {"view": "grid", "measure": "weight", "compare": "weighted-norm"}
-    for color in COLORS[1:]:
+    for statistic in PERFECT:
         pair = {"measure": "weight", "compare": "weighted-norm"}
-        yield f"agreement-{color}", {"view": "grid", "color": color, **pair}
+        yield f"agreement-{statistic}", {"view": "grid", "color_by": statistic, **pair}
     yield "compare-profile", {"view": "profile", "measure": "weight", "compare": "weighted-norm"}
     yield "compare-flows", {"compare": other, "layer": 2}
     yield "words", {"layer": 2, "words": True, "special": "hidden", "threshold": 0.05}
 
 
 def ladder_scenes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What the ladder adds: the slider, what cancels, what is mixed in."""
+    """What the ladder adds: the slider, cancellation, mixing ratios."""
     pinned = {"layer": 2, "token": len(flow.tokens) // 2}
     yield "ladder", {"measure": "layer-output", "layer": 2}
     yield "ladder-pinned", {"measure": "attention-block", **pinned}
@@ -64,7 +64,7 @@ def ladder_scenes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def signed_scenes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Numbers below zero, in two hues."""
+    """Negative numbers, in two hues."""
     signed = {"measure": "effective-weight", "layer": 2}
     yield "signed", signed
     yield "signed-pinned", {**signed, "token": len(flow.tokens) // 2, "heads": [3]}
@@ -73,31 +73,34 @@ def signed_scenes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def alignment_scenes() -> Iterator[tuple[Flow, str, dict[str, Any]]]:
-    """Words of a translation, of random numbers, with gold and without, alone and side by side."""
+    """Words of a translation with random numbers, with and without gold, alone and compared."""
     flow = translation_flow()
     golden = flow.with_gold(normviz.Gold([(0, 1), (1, 2), (2, 3)], [(0, 0), (2, 4)]))
     view = {"view": "alignment", "measure": "weight"}
     yield flow, "alignment", view
     yield golden, "alignment-gold", {**view, "token": 2}
-    yield golden, "alignment-compare", {**view, "compare": "weighted-norm", "setting": "output"}
+    yield golden, "alignment-compare", {**view, "compare": "weighted-norm", "target_row": "output"}
 
 
 def shoot(tab: Page, path: Path) -> None:
-    """A picture of the whole page, once everything has been painted."""
-    tab.wait_for_timeout(400)
-    tab.screenshot(path=path, full_page=True)
+    """A screenshot of the whole page, once it no longer changes."""
+    before, now = b"", tab.screenshot(full_page=True)
+    while now != before:
+        rest(tab, 200)
+        before, now = now, tab.screenshot(full_page=True)
+    path.write_bytes(now)
     tab.close()
 
 
-def main(folder: Path, wanted: list[str]) -> None:
-    """All pictures, or those whose names contain one of the words wanted."""
+def main(folder: Path, words: list[str]) -> None:
+    """All screenshots, or those whose names contain one of the words."""
     from normviz.model.loading import load_model
 
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     folder.mkdir(exist_ok=True)
     loaded = load_model("demo")
-    ask = partial(normviz.analyze, loaded.model, loaded.tokenizer)
+    ask = partial(normviz.analyze, loaded.model, tokenizer=loaded.tokenizer)
     other = ask("The truck did not cross the street because it was too wide.")
     with chromium() as browser, tempfile.TemporaryDirectory() as pages:
         for size in SIZES:
@@ -108,13 +111,13 @@ def main(folder: Path, wanted: list[str]) -> None:
             looks += [(tall, *scene) for scene in signed_scenes(tall)]
             looks.append((tall.with_chart(chart()), "study", {"view": "profile", "layer": 2}))
             looks += alignment_scenes() if size == SIZES[0] else []
-            for (shown, name, choice), theme in product(looks, THEMES):
+            for (shown, name, state), theme in product(looks, THEMES):
                 target = folder / f"{name}-{size}-{theme}.png"
-                if wanted and not any(word in target.name for word in wanted):
+                if words and not any(word in target.name for word in words):
                     continue
                 view = {"viewport": {"width": 1180, "height": 760}}
                 with opening(browser, Path(pages), **view) as opened:
-                    shoot(opened(shown, theme=theme, **choice), target)
+                    shoot(opened(shown, theme=theme, **state), target)
                 print(target, flush=True)
 
 

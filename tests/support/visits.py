@@ -1,4 +1,4 @@
-"""Tabs that visit a host: what they ask for, what they complain of, and notebooks in use."""
+"""Tabs that visit a host, with their requests and errors, and notebooks in use."""
 
 import re
 import time
@@ -10,7 +10,7 @@ from browser import INK
 from hosts import PATIENCE, TOKEN, TOKENS, Host
 from playwright.sync_api import Browser, Locator, Page, expect
 
-# On a busy machine a kernel takes its time; to wait longer changes no result.
+# A kernel may be slow on a busy machine; a longer timeout changes no result.
 expect.set_options(timeout=20_000)
 
 STATIC = "flow.show(static=True, layer=2)"
@@ -28,12 +28,12 @@ THEIRS = (
     r"The getter for the shared module is not a function",
     r"net::ERR_FAILED at https://[^ ]*(/@fortawesome/|/mathjax/)",
 )
-"""What hosts complain of with any notebook."""
+"""Errors that hosts have with any notebook."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """A tab, what it asked for beyond this machine, and what went wrong in it."""
+    """A tab, its requests beyond this machine, and its errors."""
 
     page: Page
     elsewhere: list[str]
@@ -41,13 +41,13 @@ class Visit:
 
     @property
     def ours(self) -> list[str]:
-        """The trouble that a host does not have with any notebook."""
+        """The errors that the host does not have with every notebook."""
         return [line for line in self.trouble if not re.search("|".join(THEIRS), line, re.DOTALL)]
 
 
 @contextmanager
 def visiting(browser: Browser) -> Iterator[Visit]:
-    """A tab that reaches this machine only, and writes down what it asks for and complains of."""
+    """A tab that can reach only this machine, and records its requests and errors."""
     context = browser.new_context(viewport={"width": 1200, "height": 1800})
     context.set_default_timeout(PATIENCE * 1000)
     context.route(re.compile(ELSEWHERE), lambda route: route.abort())
@@ -72,7 +72,7 @@ def visiting(browser: Browser) -> Iterator[Visit]:
 
 
 def painted(view: Locator, *, unlike: dict[str, int] | None = None) -> dict[str, int]:
-    """The ink of a view once there is some, and once it is unlike that of before."""
+    """The ink of a view, once there is some and it differs from `unlike`."""
     deadline = time.monotonic() + PATIENCE / 2
     ink: dict[str, int] = {}
     while time.monotonic() < deadline:
@@ -80,18 +80,18 @@ def painted(view: Locator, *, unlike: dict[str, int] | None = None) -> dict[str,
         if ink and ink["inked"] > 1000 and ink != unlike:
             return ink
         view.page.wait_for_timeout(50)
-    raise AssertionError(f"The picture stayed as it was: {ink}.")
+    raise AssertionError(f"The view did not change: {ink}.")
 
 
 def expect_drawn(view: Locator) -> None:
-    """Expect a view with its tokens as they are, with ink, and without complaint."""
+    """Expect a view with its tokens, with ink, and without a notice."""
     expect(view.locator(".nv-tokens.nv-key li")).to_have_text(TOKENS)
     painted(view)
     expect(view.locator(".nv-notice")).to_have_count(0)
 
 
 def expect_framed(page: Page) -> None:
-    """Expect the picture that `STATIC` shows, drawn and ready to be used."""
+    """Expect the view that `STATIC` shows, drawn and usable."""
     inside = page.frame_locator("iframe[srcdoc]")
     expect_drawn(inside.locator(".normviz"))
     expect(inside.locator(".nv-sentence").first).to_contain_text("Layer 2,")
@@ -100,7 +100,7 @@ def expect_framed(page: Page) -> None:
 
 
 class Notebook:
-    """A notebook that is open in JupyterLab or Notebook 7, used as a person would."""
+    """An open notebook in JupyterLab or Notebook 7, used like a person would use it."""
 
     def __init__(self, visit: Visit, host: Host, app: str, name: str) -> None:
         self.visit = visit
@@ -110,7 +110,7 @@ class Notebook:
         self._wait_for_kernel(f"{host.url}api/sessions?token={TOKEN}", name)
 
     def _wait_for_kernel(self, sessions: str, name: str) -> None:
-        """Wait until the page can talk to its kernel; before that, running a cell does nothing."""
+        """Wait until the page is connected to its kernel; before, running a cell does nothing."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             for session in self.page.request.get(sessions).json():
@@ -121,7 +121,7 @@ class Notebook:
         raise RuntimeError(f"{name} has no kernel.")
 
     def cell(self, index: int) -> Locator:
-        """A cell by its place."""
+        """A cell by its index."""
         return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
 
     def view(self, index: int) -> Locator:
@@ -150,6 +150,6 @@ class Notebook:
         self.choose("Run", "Run All Cells")
 
     def save(self) -> None:
-        """Save the notebook, and wait until Lab's mark for unsaved changes is gone."""
+        """Save the notebook, and wait until Lab no longer shows unsaved changes."""
         self.choose("File", "Save Notebook")
         expect(self.page.locator(".jp-mod-dirty")).to_have_count(0)

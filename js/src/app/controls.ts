@@ -1,41 +1,41 @@
-/** The row of controls: what can be chosen, as buttons and lists that the keyboard reaches. */
+/** The row of controls: buttons and lists that the keyboard can reach. */
 
-import { offerOf } from "../data/ladder";
+import { groupMeasures } from "../data/ladder";
 import { pictureOf, strongestHead } from "../data/layer";
 import { headColor, type Palette } from "../draw/colors";
-import { button, element, group, options, picker, press } from "../draw/dom";
+import { button, element, fillOptions, group, markPressed, picker } from "../draw/dom";
 import type { Save } from "../export/save";
-import { offered, panesOf } from "../state/pane";
+import { panesOf, viewsOf } from "../state/pane";
 import type { Store } from "../state/store";
 import type { Tiles } from "../state/tiles";
 import { KINDS } from "../views/index";
 import type { StreamName, ViewName } from "../wire/types";
-import { measures } from "./measurePicker";
-import { colors, comparison, rows, settings } from "./settings";
+import { measureControls } from "./measurePicker";
+import { colorList, compareList, settings, targetRowList } from "./settings";
 
-/** One control: where it stands, and how it catches up with the choice. */
+/** One control: its element, and a function that updates it to the state. */
 export interface Control {
   node: HTMLElement;
   show(palette: Palette): void;
 }
 
-/** All controls in one row that wraps; without a way to save there is no button for it. */
-export function controls(
+/** All controls in one row that wraps; without `save` there are no save buttons. */
+export function createControls(
   store: Store,
   tiles: Tiles,
   signal: AbortSignal,
   save: Save | null = null,
 ): Control {
   const all = [
-    kinds(store, signal),
-    ...measures(store, signal),
-    layers(store, signal),
-    streams(store, signal),
-    comparison(store, signal),
-    colors(store, signal),
-    rows(store, signal),
+    viewButtons(store, signal),
+    ...measureControls(store, signal),
+    layerStepper(store, signal),
+    streamButtons(store, signal),
+    compareList(store, signal),
+    colorList(store, signal),
+    targetRowList(store, signal),
     ...settings(store, signal, save),
-    heads(store, tiles, signal),
+    headChips(store, tiles, signal),
   ];
   return {
     node: element("div", { class: "nv-controls" }, ...all.map(({ node }) => node)),
@@ -45,94 +45,90 @@ export function controls(
   };
 }
 
-function streams(store: Store, signal: AbortSignal): Control {
+function streamButtons(store: Store, signal: AbortSignal): Control {
   const { node, fill } = group("stream", "nv-segmented");
   const names = store.flow.streams.map(({ name }) => name);
-  const make = (name: StreamName) =>
+  const create = (name: StreamName) =>
     button(name, `the ${name} stream`, () => store.choose({ stream: name }), signal);
   const show = (): void => {
     node.hidden = names.length < 2;
-    const buttons = fill("all", () => names.map(make));
-    press(buttons, (index) => names[index] === store.choice.value.stream);
+    const buttons = fill("all", () => names.map(create));
+    markPressed(buttons, (index) => names[index] === store.state.value.stream);
   };
   return { node, show };
 }
 
-function layers(store: Store, signal: AbortSignal): Control {
+function layerStepper(store: Store, signal: AbortSignal): Control {
   const { select, node: list } = picker(
     "layer",
     (value) => store.choose({ layer: Number(value) }),
     signal,
   );
-  const down = button("‹", "layer before (key [)", () => store.step(-1), signal);
-  const up = button("›", "layer after (key ])", () => store.step(1), signal);
+  const down = button("‹", "layer before (key [)", () => store.stepLayer(-1), signal);
+  const up = button("›", "layer after (key ])", () => store.stepLayer(1), signal);
   const show = (): void => {
-    const held = store.stream.layers;
-    options(
+    const { layers } = store.stream;
+    const { layer } = store.state.value;
+    fillOptions(
       select,
-      held.map((layer) => [String(layer), String(layer)]),
+      layers.map((number) => [String(number), String(number)]),
     );
-    select.value = String(store.choice.value.layer);
-    down.disabled = store.choice.value.layer === held[0];
-    up.disabled = store.choice.value.layer === held[held.length - 1];
+    select.value = String(layer);
+    down.disabled = layer === layers[0];
+    up.disabled = layer === layers[layers.length - 1];
   };
   const attributes = { class: "nv-group nv-stepper", role: "group", "aria-label": "layer" };
   return { node: element("div", attributes, list, down, up), show };
 }
 
-/** Which kind of picture. */
-function kinds(store: Store, signal: AbortSignal): Control {
+function viewButtons(store: Store, signal: AbortSignal): Control {
   const { node, fill } = group("view", "nv-segmented");
-  const make = (name: ViewName) =>
+  const create = (name: ViewName) =>
     button(name, KINDS[name].title, () => store.choose({ view: name }), signal);
   const show = (): void => {
-    const names = offered(store.flow);
-    const buttons = fill("all", () => names.map(make));
-    press(buttons, (index) => names[index] === store.choice.value.view);
+    const names = viewsOf(store.header);
+    const buttons = fill("all", () => names.map(create));
+    markPressed(buttons, (index) => names[index] === store.state.value.view);
   };
   return { node, show };
 }
 
-/** Chips for the heads: from all, a click leaves one; after that each is switched on and off. */
-function heads(store: Store, tiles: Tiles, signal: AbortSignal): Control {
+/** Chips for the heads: if all are shown, a click leaves only one; then each can be toggled. */
+function headChips(store: Store, tiles: Tiles, signal: AbortSignal): Control {
   const { node, fill } = group("heads", "nv-heads");
-  const make = (held: number[]) => () => [
+  const create = (heads: number[]) => () => [
     element("span", { "aria-hidden": "true" }, "heads"),
     button("all", "all heads", () => store.choose({ heads: null }), signal),
-    button("strongest", STRONGEST, () => strongest(store, tiles), signal),
-    ...held.map((head) =>
+    button("strongest", STRONGEST, () => chooseStrongestHead(store, tiles), signal),
+    ...heads.map((head) =>
       button(String(head), `head ${head}`, () => store.toggleHead(head), signal),
     ),
   ];
   const show = (palette: Palette): void => {
-    const held = store.stream.heads;
-    const { heads: chosen } = store.choice.value;
+    const { heads } = store.stream;
+    const chosen = store.state.value.heads;
     const isIdle = !store.measure.axes.includes("head");
-    const isLadder = offerOf(store.flow, store.stream).stops.length > 0;
-    // On the ladder its room is kept, so that the picture stays in place while the slider moves.
-    node.hidden = held.length < 2 || (isIdle && !isLadder);
+    const hasLadder = groupMeasures(store.flow, store.stream).stops.length > 0;
+    // With the ladder the space stays reserved, so that the view does not move under the slider.
+    node.hidden = heads.length < 2 || (isIdle && !hasLadder);
     node.classList.toggle("nv-idle", isIdle);
-    const [, all, , ...chips] = fill(held.join(), make(held));
-    press([all], () => chosen === null);
-    press(chips, (index) => chosen === null || chosen.includes(held[index]));
+    const [, all, , ...chips] = fill(heads.join(), create(heads));
+    markPressed([all], () => chosen === null);
+    markPressed(chips, (index) => chosen === null || chosen.includes(heads[index]));
     chips.forEach((chip, index) => {
-      // Where hues stand for signs, heads have none.
-      const color = store.measure.signed ? palette.soft : headColor(held[index], palette);
+      // If hues represent signs, heads have no color.
+      const color = store.measure.signed ? palette.soft : headColor(heads[index], palette);
       chip.style.setProperty("--nv-head", color);
     });
   };
   return { node, show };
 }
 
-const STRONGEST = "the head that moves most: for the pinned token, or on the whole";
+const STRONGEST = "the head that moves the most, for the pinned token or overall";
 
-/** Choose the one head that has most of what the token in focus takes or gives. */
-function strongest(store: Store, tiles: Tiles): void {
-  const [pane] = panesOf(
-    store.header,
-    { ...store.choice.value, heads: null, compare: null },
-    tiles,
-  );
+/** Choose the head with the largest share for the token in focus. */
+function chooseStrongestHead(store: Store, tiles: Tiles): void {
+  const [pane] = panesOf(store.header, { ...store.state.value, heads: null, compare: null }, tiles);
   const picture = pictureOf(pane);
   const head = picture && strongestHead(picture, store.focus);
   if (head !== null) store.choose({ heads: [head] });

@@ -1,42 +1,42 @@
-/** The keyboard: 1 to 9 the measure, [ ] the layer, arrows the token, Escape lets go. */
+/** Keyboard shortcuts: 1 to 9 measures, [ and ] layers, arrows tokens, Escape clears. */
 
-import { inOrder, offerOf } from "../data/ladder";
+import { groupMeasures, measureOrder } from "../data/ladder";
 import type { Store } from "../state/store";
 
-/** What a key does, or null for keys that are none of ours. */
-export function action(store: Store, key: string): (() => void) | null {
-  const measures = inOrder(offerOf(store.flow, store.stream));
+/** What a key does, or null for other keys. */
+export function actionFor(store: Store, key: string): (() => void) | null {
+  const measures = measureOrder(groupMeasures(store.flow, store.stream));
   const measure = /^[1-9]$/.test(key) ? measures[Number(key) - 1] : undefined;
   if (measure !== undefined) return () => store.choose({ measure });
   const actions: Record<string, () => void> = {
-    "[": () => store.step(-1),
-    "]": () => store.step(1),
-    ArrowUp: () => store.walk(-1),
-    ArrowDown: () => store.walk(1),
-    ArrowLeft: () => store.cross("key"),
-    ArrowRight: () => store.cross("query"),
-    Escape: () => store.free(),
+    "[": () => store.stepLayer(-1),
+    "]": () => store.stepLayer(1),
+    ArrowUp: () => store.stepToken(-1),
+    ArrowDown: () => store.stepToken(1),
+    ArrowLeft: () => store.switchRole("key"),
+    ArrowRight: () => store.switchRole("query"),
+    Escape: () => store.unpin(),
   };
   return actions[key] ?? null;
 }
 
-/** Whether a control with the focus has a use of its own for the key. */
-function isTheirs({ target, key }: KeyboardEvent): boolean {
-  const arrow = key.startsWith("Arrow");
-  if (target instanceof HTMLSelectElement) return arrow;
+/** Whether the focused control uses this key itself. */
+function isForControl({ target, key }: KeyboardEvent): boolean {
+  const isArrow = key.startsWith("Arrow");
+  if (target instanceof HTMLSelectElement) return isArrow;
   if (!(target instanceof HTMLInputElement)) return false;
-  return target.type === "range" ? arrow : key !== "Escape";
+  return target.type === "range" ? isArrow : key !== "Escape";
 }
 
 /** Listen while the view, or anything in it, has the focus. */
-export function listen(root: HTMLElement, store: Store, signal: AbortSignal): void {
-  const pressed = (event: KeyboardEvent): void => {
-    const chord = event.ctrlKey || event.metaKey || event.altKey;
-    const act = chord || isTheirs(event) ? null : action(store, event.key);
-    if (!act) return;
+export function listenToKeys(root: HTMLElement, store: Store, signal: AbortSignal): void {
+  const onKey = (event: KeyboardEvent): void => {
+    const isChord = event.ctrlKey || event.metaKey || event.altKey;
+    const action = isChord || isForControl(event) ? null : actionFor(store, event.key);
+    if (!action) return;
     event.preventDefault();
     event.stopPropagation();
-    act();
+    action();
   };
-  root.addEventListener("keydown", pressed, { signal });
+  root.addEventListener("keydown", onKey, { signal });
 }

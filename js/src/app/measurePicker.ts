@@ -1,142 +1,149 @@
-/** The controls for the measure: buttons side by side, or the ladder as a slider, and lists. */
+/** The controls for the measure: buttons, or the ladder as a slider, and lists for the rest. */
 
-import { carriedBy, inOrder, type Offer, offerOf, type Stop } from "../data/ladder";
-import { button, element, group, grouped, picker, press } from "../draw/dom";
+import { groupMeasures, type MeasureGroups, measureOrder, type Stop } from "../data/ladder";
+import { button, element, fillGroups, group, markPressed, picker } from "../draw/dom";
 import type { Store } from "../state/store";
 import type { ViewName } from "../wire/types";
 import type { Control } from "./controls";
 
-/** All of them; each shows itself only where it has something to offer. */
-export function measures(store: Store, signal: AbortSignal): Control[] {
+/** All of them; each one is hidden if it has nothing to offer. */
+export function measureControls(store: Store, signal: AbortSignal): Control[] {
   return [
-    buttons(store, signal),
-    slider(store, signal),
-    list(store, { of: "others", name: () => ["other measures", "none"] }, signal),
-    list(store, { of: "carried", name: reach }, signal),
+    measureButtons(store, signal),
+    ladderSlider(store, signal),
+    measureList(store, { group: "others", labels: () => ["other measures", "none"] }, signal),
+    measureList(store, { group: "reachingInput", labels: reachingLabels }, signal),
   ];
 }
 
-const offered = ({ flow, stream }: Store): Offer => offerOf(flow, stream);
+const groupsOf = ({ flow, stream }: Store): MeasureGroups => groupMeasures(flow, stream);
 
-function buttons(store: Store, signal: AbortSignal): Control {
+function measureButtons(store: Store, signal: AbortSignal): Control {
   const { node, fill } = group("measure", "nv-segmented");
-  const make = (id: string, index: number) => {
+  const create = (id: string, index: number) => {
     const { label, meaning } = store.measureOf(id);
     const title = `${label}: ${meaning} (key ${index + 1})`;
     return button(label, title, () => store.choose({ measure: id }), signal);
   };
   const show = (): void => {
-    const { buttons: ids } = offered(store);
+    const { buttons: ids } = groupsOf(store);
     node.hidden = ids.length === 0;
-    const made = fill(ids.join(), () => ids.map(make));
-    press(made, (index) => ids[index] === store.choice.value.measure);
+    const buttons = fill(ids.join(), () => ids.map(create));
+    markPressed(buttons, (index) => ids[index] === store.state.value.measure);
   };
   return { node, show };
 }
 
-/** The ladder: a stop for every rung held, with its name below. */
-function slider(store: Store, signal: AbortSignal): Control {
+/** The ladder: a stop for every rung held, with its label below. */
+function ladderSlider(store: Store, signal: AbortSignal): Control {
   const input = element("input", { type: "range", min: "0", step: "1" });
   input.setAttribute("aria-label", "measure, on the ladder from α to the whole layer");
   const { node: names, fill } = group("", "nv-stops");
   const node = element("div", { class: "nv-ladder" }, input, names);
   for (const attribute of ["role", "aria-label"]) names.removeAttribute(attribute);
-  names.setAttribute("aria-hidden", "true"); // the slider says it all
-  const choose = (at: number): void => {
-    const stop = offered(store).stops[at];
+  names.setAttribute("aria-hidden", "true"); // the slider itself has the full text
+  const choose = (index: number): void => {
+    const stop = groupsOf(store).stops[index];
     if (stop) store.choose({ measure: stop.id });
   };
   input.addEventListener("input", () => choose(Number(input.value)), { signal });
-  const make = ({ label, meaning }: Stop, at: number) => {
-    const title = `${label}: ${meaning} (key ${at + 1})`;
-    const name = element("span", { class: "nv-stop", title }, ...breakable(label));
-    const clicked = (): void => {
-      choose(at);
+  const create = ({ label, meaning }: Stop, index: number) => {
+    const title = `${label}: ${meaning} (key ${index + 1})`;
+    const name = element("span", { class: "nv-stop", title }, ...breakLabel(label));
+    const onClick = (): void => {
+      choose(index);
       input.focus({ preventScroll: true });
     };
-    name.addEventListener("click", clicked, { signal });
+    name.addEventListener("click", onClick, { signal });
     return name;
   };
   const show = (): void => {
-    const { stops } = offered(store);
+    const { stops } = groupsOf(store);
     node.hidden = stops.length === 0;
     node.style.setProperty("--nv-stops", String(stops.length));
     node.classList.toggle("nv-coinciding", Object.keys(store.stream.aliases).length > 0);
-    const made = fill(stops.map(({ label }) => label).join("\0"), () => stops.map(make));
-    if (stops.length > 0) place(input, made, stops, store);
+    const labels = fill(stops.map(({ label }) => label).join("\0"), () => stops.map(create));
+    if (stops.length > 0) positionSlider(input, labels, stops, store);
   };
   return { node, show };
 }
 
-/** A name whose second name stands below it, and that may break before a capital in a word. */
-function breakable(label: string): (string | HTMLElement)[] {
+/** A label with a line break before each alias, and a possible one before a capital in a word. */
+function breakLabel(label: string): (string | HTMLElement)[] {
   return label
     .split(/(?<=[a-z])(?=[A-Z])|(?<= )(?==)/)
-    .flatMap((part, at) =>
-      at > 0 ? [element(part.startsWith("=") ? "br" : "wbr"), part] : [part],
+    .flatMap((piece, index) =>
+      index > 0 ? [element(piece.startsWith("=") ? "br" : "wbr"), piece] : [piece],
     );
 }
 
-/** Put the slider where the choice is; what is not on the ladder leaves it faint. */
-function place(input: HTMLInputElement, names: HTMLElement[], stops: Stop[], store: Store): void {
-  const { id, label } = store.measure;
-  const at = stops.findIndex((stop) => stop.id === id);
-  const near = stops.findIndex((stop) => stop.id === carriedBy(id));
+/** Move the slider to the measure; it is faint if the measure is not on the ladder. */
+function positionSlider(
+  input: HTMLInputElement,
+  labels: HTMLElement[],
+  stops: Stop[],
+  store: Store,
+): void {
+  const { id, label, base } = store.measure;
+  const index = stops.findIndex((stop) => stop.id === id);
+  const baseIndex = stops.findIndex((stop) => stop.id === base);
   input.max = String(stops.length - 1);
-  input.value = String(Math.max(0, at, near));
-  input.classList.toggle("nv-off", at < 0);
-  const told =
-    at < 0
+  input.value = String(Math.max(0, index, baseIndex));
+  input.classList.toggle("nv-off", index < 0);
+  const text =
+    index < 0
       ? `${label} is chosen, which is not on the ladder`
-      : `${stops[at].label}: ${stops[at].meaning}`;
-  input.setAttribute("aria-valuetext", told);
-  names.forEach((name, index) => {
-    name.classList.toggle("nv-on", index === at);
+      : `${stops[index].label}: ${stops[index].meaning}`;
+  input.setAttribute("aria-valuetext", text);
+  labels.forEach((name, at) => {
+    name.classList.toggle("nv-on", at === index);
   });
 }
 
-/** What the list of carried measures is called, and its entry for none of them. */
-function reach(view: ViewName): [name: string, none: string] {
+type Labels = [name: string, none: string];
+
+/** The label of the list of measures that reach the input, and of its first entry. */
+function reachingLabels(view: ViewName): Labels {
   return view === "stack" ? ["trace by", "layer by layer"] : ["reaching back", "one layer"];
 }
 
-interface Listed {
-  of: "carried" | "others";
-  name(view: ViewName): [name: string, none: string];
+interface ListOptions {
+  group: "reachingInput" | "others";
+  labels(view: ViewName): Labels;
 }
 
-/** A list of measures that would crowd the others; its first entry goes back to those. */
-function list(store: Store, { of, name }: Listed, signal: AbortSignal): Control {
+/** A list of further measures; its first entry returns to the measure chosen before. */
+function measureList(store: Store, options: ListOptions, signal: AbortSignal): Control {
   let before: string | null = null;
   const choose = (id: string): void => {
-    const back = before ?? carriedBy(store.choice.value.measure) ?? "";
-    store.choose({ measure: id === "" ? back : id });
+    store.choose({ measure: id === "" ? (before ?? store.measure.base ?? "") : id });
   };
   const { select, node, rename } = picker("measure", choose, signal);
   const show = (): void => {
-    const offer = offered(store);
-    const ids = offer[of];
-    const { measure, view } = store.choice.value;
-    const [label, none] = name(view);
+    const groups = groupsOf(store);
+    const ids = groups[options.group];
+    const { measure, view } = store.state.value;
+    const [label, none] = options.labels(view);
     node.hidden = ids.length === 0;
     rename(label);
-    grouped(select, [["", [["", none]]], ...sorted(ids, store)]);
+    fillGroups(select, [["", [["", none]]], ...groupRollouts(ids, store)]);
     select.value = ids.includes(measure) ? measure : "";
-    if (inOrder({ ...offer, carried: [], others: [] }).includes(measure)) before = measure;
+    const main = measureOrder({ ...groups, reachingInput: [], others: [] });
+    if (main.includes(measure)) before = measure;
   };
   return { node, show };
 }
 
-type Group = [name: string, options: [value: string, text: string][]];
+type OptionGroup = [name: string, options: [value: string, text: string][]];
 
-/** The rollouts in a group of their own, where there are several. */
-function sorted(ids: string[], store: Store): Group[] {
-  const named = (id: string): [string, string] => [id, store.measureOf(id).label];
-  const rollouts = ids.filter((id) => carriedBy(id) !== null);
+/** The rollouts in a group of their own, if there are several. */
+function groupRollouts(ids: string[], store: Store): OptionGroup[] {
+  const option = (id: string): [string, string] => [id, store.measureOf(id).label];
+  const rollouts = ids.filter((id) => store.measureOf(id).family === "rollout");
   const rest = ids.filter((id) => !rollouts.includes(id));
-  const isMany = rollouts.length > 1 && rest.length > 0;
+  const isGrouped = rollouts.length > 1 && rest.length > 0;
   return [
-    [isMany ? "rollout" : "", rollouts.map(named)],
-    [isMany ? "exact" : "", rest.map(named)],
+    [isGrouped ? "rollout" : "", rollouts.map(option)],
+    [isGrouped ? "exact" : "", rest.map(option)],
   ];
 }

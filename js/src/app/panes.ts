@@ -1,102 +1,102 @@
-/** One picture, or two side by side that point at the same tokens. */
+/** One pane, or two side by side that highlight the same tokens. */
 
 import { PALETTES } from "../draw/colors";
 import { element } from "../draw/dom";
 import type { Shade } from "../draw/theme";
-import { crossed, type Pane } from "../state/pane";
+import { type Pane, translateFocus } from "../state/pane";
 import type { Store } from "../state/store";
 import { KINDS } from "../views/index";
-import type { Hand, View } from "../views/view";
+import type { View, ViewActions } from "../views/view";
 import type { Focus } from "../wire/types";
 import type { Description } from "../words/describe";
-import { legend } from "../words/legend";
+import { createLegend, type Legend } from "../words/legend";
 
 interface Frame {
   pane: Pane;
   view: View;
   title: HTMLElement;
-  legend: ReturnType<typeof legend>;
+  legend: Legend;
 }
 
 export class Gallery {
   readonly node = element("div", { class: "nv-gallery" });
-  /** The pictures that are shown, each with its pane. */
+  /** The views shown now, each with its pane. */
   frames: Frame[] = [];
   readonly #store: Store;
-  #shown = "";
-  #ended = new AbortController();
+  #built = "";
+  #scope = new AbortController();
 
   constructor(store: Store, signal: AbortSignal) {
     this.#store = store;
-    signal.addEventListener("abort", () => this.#ended.abort(), { once: true });
+    signal.addEventListener("abort", () => this.#scope.abort(), { once: true });
   }
 
-  /** Draw these panes; false while numbers are on their way. */
+  /** Draw these panes; false while numbers are loading. */
   draw(panes: Pane[], shade: Shade): boolean {
     this.#build(panes);
-    const here = panes.map((pane, at) => {
-      const frame = this.frames[at];
+    const drawn = panes.map((pane, index) => {
+      const frame = this.frames[index];
       frame.pane = pane;
       frame.title.textContent = pane.title;
       frame.title.hidden = pane.title === "";
       return frame.view.draw(pane, PALETTES[shade]);
     });
-    const isHere = here.every((isDrawn) => isDrawn);
-    this.node.classList.toggle("nv-stale", !isHere);
-    return isHere;
+    const isLoaded = drawn.every((isDrawn) => isDrawn);
+    this.node.classList.toggle("nv-stale", !isLoaded);
+    return isLoaded;
   }
 
   highlight(focus: Focus | null): void {
-    for (const { pane, view, legend: key } of this.frames) {
-      view.highlight(crossed(this.#store.header, pane, focus, "there"));
-      key.show(view.legend());
+    for (const { pane, view, legend } of this.frames) {
+      view.highlight(translateFocus(this.#store.header, pane, focus, "there"));
+      legend.show(view.legend());
     }
   }
 
   describe(focus: Focus | null): Description[] {
     return this.frames.map(({ pane, view }) =>
-      view.describe(crossed(this.#store.header, pane, focus, "there")),
+      view.describe(translateFocus(this.#store.header, pane, focus, "there")),
     );
   }
 
-  /** Make the views anew when there are others, or more or fewer. */
+  /** Create new views if the kind or the number of panes has changed. */
   #build(panes: Pane[]): void {
-    const wanted = `${panes[0].choice.view} ${panes.length}`;
-    if (wanted === this.#shown) return;
-    this.#shown = wanted;
-    this.#ended.abort();
-    this.#ended = new AbortController();
-    this.frames = panes.map((pane, at) => {
-      const hand = handOf(this.#store, () => this.frames[at].pane);
-      return framed(pane, hand, this.#ended.signal);
+    const key = `${panes[0].state.view} ${panes.length}`;
+    if (key === this.#built) return;
+    this.#built = key;
+    this.#scope.abort();
+    this.#scope = new AbortController();
+    this.frames = panes.map((pane, index) => {
+      const actions = actionsFor(this.#store, () => this.frames[index].pane);
+      return createFrame(pane, actions, this.#scope.signal);
     });
-    const figures = this.frames.map(({ view, title, legend: key }) =>
-      element("figure", { class: "nv-pane" }, title, view.node, key.node),
+    const figures = this.frames.map(({ view, title, legend }) =>
+      element("figure", { class: "nv-pane" }, title, view.node, legend.node),
     );
     this.node.replaceChildren(...figures);
     this.node.classList.toggle("nv-paired", panes.length > 1);
   }
 }
 
-function framed(pane: Pane, hand: Hand, signal: AbortSignal): Frame {
+function createFrame(pane: Pane, actions: ViewActions, signal: AbortSignal): Frame {
   return {
     pane,
-    view: KINDS[pane.choice.view].make(hand, signal),
+    view: KINDS[pane.state.view].create(actions, signal),
     title: element("figcaption", { class: "nv-caption" }),
-    legend: legend(),
+    legend: createLegend(),
   };
 }
 
-/** What a picture may do; tokens of another flow are translated into the first one's. */
-function handOf(store: Store, pane: () => Pane): Hand {
-  const back = (focus: Focus | null) => crossed(store.header, pane(), focus, "back");
+/** What a view may do; tokens of the other flow are translated to those of the first. */
+function actionsFor(store: Store, pane: () => Pane): ViewActions {
+  const toFirst = (focus: Focus | null) => translateFocus(store.header, pane(), focus, "back");
   return {
-    hover: (focus) => store.hover.set(back(focus)),
+    hover: (focus) => store.hover.set(toFirst(focus)),
     pin: (focus) => {
-      const found = back(focus);
-      if (found) store.pin(found);
+      const own = toFirst(focus);
+      if (own) store.pin(own);
     },
     choose: (changes) => store.choose(changes),
-    tell: () => store.hover.tell(),
+    refresh: () => store.hover.notify(),
   };
 }

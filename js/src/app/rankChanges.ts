@@ -1,58 +1,57 @@
-/** Remembers the measure before this one, to say who rose and who fell. */
+/** Remembers the measure shown before, to say which tokens rose and which fell. */
 
-import { type Picture, pictureOf } from "../data/layer";
+import { pictureOf, rankingOf } from "../data/layer";
 import { type Pane, panesOf } from "../state/pane";
-import { same } from "../state/signal";
+import { isEqual } from "../state/signal";
 import type { Store } from "../state/store";
 import type { Tiles } from "../state/tiles";
-import { standingOf } from "../views/flow/view";
 import type { View } from "../views/view";
-import type { Choice, Focus } from "../wire/types";
-import { changes } from "../words/rankChanges";
+import type { Focus, ViewState } from "../wire/types";
+import { rankChangesPhrase } from "../words/rankChanges";
 
-export interface Rankings {
-  /** Note what is shown now. */
-  note(panes: Pane[]): void;
-  /** The changes in words, for the token in focus; empty where there is nothing to compare. */
-  told(shown: { pane: Pane; view: View }[], focus: Focus | null): string;
+export interface RankTracker {
+  /** Remember what is shown now. */
+  record(panes: Pane[]): void;
+  /** The changes for the token in focus, in words; empty if there is nothing to compare. */
+  describe(frames: { pane: Pane; view: View }[], focus: Focus | null): string;
 }
 
-export function rankings(store: Store, tiles: Tiles): Rankings {
-  let now: Choice | null = null;
-  let former: Choice | null = null;
-  let kept: { of: Choice; label: string; picture: Picture } | null = null;
+export function trackRankings(store: Store, tiles: Tiles): RankTracker {
+  let current: ViewState | null = null;
+  let former: ViewState | null = null;
 
-  const note = ([pane]: Pane[]): void => {
-    const next = pane.choice;
-    const isFramed = now !== null && same(frame(now), frame(next));
-    if (!isFramed) former = null;
-    else if (now?.measure !== next.measure) former = now;
-    now = next;
+  const record = ([pane]: Pane[]): void => {
+    const next = pane.state;
+    const isComparable =
+      current !== null && isEqual(comparableState(current), comparableState(next));
+    if (!isComparable) former = null;
+    else if (current?.measure !== next.measure) former = current;
+    current = next;
   };
-  /** The picture of the measure before, made only when someone wants it, and once. */
-  const before = (choice: Choice): typeof kept => {
-    if (kept?.of === choice) return kept;
-    const [pane] = panesOf(store.header, { ...choice, compare: null }, tiles);
-    const picture = pictureOf(pane);
-    kept = picture && { of: choice, label: pane.measure.label, picture };
-    return kept;
-  };
-  const told = (shown: { pane: Pane; view: View }[], focus: Focus | null): string => {
-    const [left, right] = shown.map(({ pane, view }) => ({
+  const describe: RankTracker["describe"] = (frames, focus) => {
+    const [left, right] = frames.map(({ pane, view }) => ({
       label: pane.title || pane.measure.label,
-      standing: view.standing?.(focus) ?? null,
+      ranking: view.ranking?.(focus) ?? null,
     }));
-    if (!left.standing) return "";
-    if (right?.standing) return changes([left.label, right.label], left.standing, right.standing);
-    const old = former && before(former);
-    return old
-      ? changes([old.label, left.label], standingOf(old.picture, focus), left.standing)
+    if (!left.ranking) return "";
+    if (right?.ranking) {
+      return rankChangesPhrase([left.label, right.label], left.ranking, right.ranking);
+    }
+    if (!former) return "";
+    const [before] = panesOf(store.header, { ...former, compare: null }, tiles);
+    const picture = pictureOf(before);
+    return picture
+      ? rankChangesPhrase(
+          [before.measure.label, left.label],
+          rankingOf(picture, focus),
+          left.ranking,
+        )
       : "";
   };
-  return { note, told };
+  return { record, describe };
 }
 
-/** All of a choice that has to stay for two measures to be compared. */
-function frame({ stream, layer, heads, words, special, view, compare }: Choice) {
+/** The part of the state that must stay the same for two measures to be compared. */
+function comparableState({ stream, layer, heads, words, special, view, compare }: ViewState) {
   return { stream, layer, heads, words, special, view, compare };
 }

@@ -1,8 +1,8 @@
-/** The picture as text: a sentence that is read aloud when it changes, and a table. */
+/** The view as text: sentences that screen readers announce, and tables. */
 
 import { element } from "../draw/dom";
 import { signedCell } from "../draw/signedCells";
-import type { Cell, Description, Table } from "../words/describe";
+import type { Description, Table, TableCell } from "../words/describe";
 
 export interface Readout {
   node: HTMLElement;
@@ -19,17 +19,17 @@ export function readout(): Readout {
     ]);
     const ranks = changes ? [element("p", { class: "nv-changes" }, changes)] : [];
     spoken.replaceChildren(...sentences, ...ranks);
-    const all = descriptions.flatMap((one) => [one, ...(one.also ?? [])]);
-    tables.replaceChildren(...all.map(table));
+    const all = descriptions.flatMap((description) => [description, ...(description.also ?? [])]);
+    tables.replaceChildren(...all.map(tableNode));
   };
   return { node: element("aside", { class: "nv-readout" }, spoken, tables), show };
 }
 
-/** A table with its caption and the names of its columns. */
-function table({ caption, columns, rows, style }: Table): HTMLElement {
+/** A table with its caption and column headings. */
+function tableNode({ caption, columns, rows, style }: Table): HTMLElement {
   const titles = columns.map((title) => element("th", { scope: "col" }, title));
   const head = element("thead", {}, element("tr", {}, ...titles));
-  const body = element("tbody", {}, ...rows.map(line));
+  const body = element("tbody", {}, ...rows.map(rowNode));
   return element(
     "table",
     style ? { class: style } : {},
@@ -39,9 +39,9 @@ function table({ caption, columns, rows, style }: Table): HTMLElement {
   );
 }
 
-function line(cells: Cell[]): HTMLElement {
-  const made = cells.map((cell) =>
+function rowNode(cells: TableCell[]): HTMLElement {
+  const nodes = cells.map((cell) =>
     typeof cell === "string" ? element("td", { dir: "auto" }, cell) : signedCell(cell),
   );
-  return element("tr", {}, ...made);
+  return element("tr", {}, ...nodes);
 }

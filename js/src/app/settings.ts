@@ -1,85 +1,64 @@
-/** How to look: beside what, at what scale, in pieces or words, in light or dark. */
+/** The display settings: comparison, scale, pieces or words, theme, code and saving. */
 
-import { inOrder, offerOf } from "../data/ladder";
-import { number } from "../draw/colors";
-import { button, element, grouped, options, picker } from "../draw/dom";
+import { groupMeasures, measureOrder } from "../data/ladder";
+import { formatNumber } from "../draw/colors";
+import { button, element, fillGroups, fillOptions, picker } from "../draw/dom";
 import type { Format, Save } from "../export/save";
 import { codeOf } from "../state/pythonCode";
-import type { Store } from "../state/store";
+import { defaultsOf, type Store } from "../state/store";
 import { NAMES } from "../views/grid/agreementWords";
-import { rivalOf } from "../views/grid/coloring";
+import { comparedMeasure } from "../views/grid/coloring";
 import { KINDS } from "../views/index";
-import {
-  type Choice,
-  type Color,
-  OTHER,
-  type Scale,
-  type Setting,
-  type Special,
-  type Theme,
-} from "../wire/types";
+import { type ListedKey, OTHER_FLOW, type ViewState } from "../wire/types";
 import type { Control } from "./controls";
 
 type Option = [value: string, text: string];
 
-const SCALES: [Scale, string][] = [
-  ["absolute", "absolute"],
-  ["layer", "per layer"],
-  ["query", "per query"],
-];
+/** How values of the state are called in lists; others are shown as they are. */
+const TEXTS: { [key in ListedKey]?: { [value in ViewState[key]]?: string } } = {
+  normalize: { layer: "per layer", query: "per query" },
+  color_by: {
+    none: "nothing",
+    rank: NAMES.rank,
+    overlap: NAMES.overlap,
+    distance: "JS distance",
+  },
+  target_row: { input: "reads it (input)", output: "predicts it (output)" },
+};
 
-const SPECIALS: [Special, string][] = [
-  ["shown", "shown"],
-  ["dimmed", "dimmed"],
-  ["hidden", "hidden"],
-];
-
-const COLORINGS: [Color, string][] = [
-  ["none", "nothing"],
-  ["rank", NAMES.rank],
-  ["overlap", NAMES.overlap],
-  ["distance", "JS distance"],
-];
-
-const ROWS: [Setting, string][] = [
-  ["input", "reads it (input)"],
-  ["output", "predicts it (output)"],
-];
-
-const THEMES: [Theme, string][] = [
-  ["auto", "auto"],
-  ["light", "light"],
-  ["dark", "dark"],
-];
-
-/** Every setting, in the order of their row. */
+/** All settings in the order of their row. */
 export function settings(store: Store, signal: AbortSignal, save: Save | null): Control[] {
+  const isTextView = () => !isAligned(store);
   return [
-    listed(store, "scale", "normalize", SCALES, signal),
-    units(store, signal),
-    listed(store, "special tokens", "special", SPECIALS, signal),
-    threshold(store, signal),
-    listed(store, "theme", "theme", THEMES, signal),
-    code(store, signal),
-    ...(save ? [saving(store.choice, save, signal)] : []),
+    stateList(store, "scale", "normalize", isTextView, signal),
+    unitList(store, signal),
+    stateList(store, "special tokens", "special", () => hasSpecial(store) && isTextView(), signal),
+    thresholdSlider(store, signal),
+    stateList(store, "theme", "theme", () => true, signal),
+    codeButton(store, signal),
+    ...(save ? [saveButtons(store.state, save, signal)] : []),
   ];
 }
 
-/** A list that sets one choice. */
-function listed<Name extends "normalize" | "special" | "theme">(
+/** A list of the allowed values of one part of the state. */
+function stateList(
   store: Store,
   label: string,
-  name: Name,
-  values: [string, string][],
+  key: ListedKey,
+  isOffered: () => boolean,
   signal: AbortSignal,
 ): Control {
-  const choose = (value: string) => store.choose({ [name]: value } as Partial<Choice>);
+  const choose = (value: string) => store.choose({ [key]: value } as Partial<ViewState>);
   const { select, node } = picker(label, choose, signal);
-  options(select, values);
+  const texts: Partial<Record<string, string>> = TEXTS[key] ?? {};
+  const allowed: string[] = store.header.state.allowed[key];
+  fillOptions(
+    select,
+    allowed.map((value) => [value, texts[value] ?? value]),
+  );
   const show = (): void => {
-    select.value = String(store.choice.value[name]);
-    node.hidden =
-      (name === "special" && !hasSpecial(store)) || (name !== "theme" && isAligned(store));
+    select.value = store.state.value[key];
+    node.hidden = !isOffered();
   };
   return { node, show };
 }
@@ -89,46 +68,46 @@ function hasSpecial({ stream }: Store): boolean {
 }
 
 /** Pieces or words. */
-function units(store: Store, signal: AbortSignal): Control {
+function unitList(store: Store, signal: AbortSignal): Control {
   const choose = (value: string) => store.choose({ words: value === "words" });
   const { select, node } = picker("in", choose, signal);
-  options(select, [
+  fillOptions(select, [
     ["pieces", "pieces"],
     ["words", "words"],
   ]);
   const show = (): void => {
-    select.value = store.choice.value.words ? "words" : "pieces";
+    select.value = store.state.value.words ? "words" : "pieces";
     node.hidden = isAligned(store);
   };
   return { node, show };
 }
 
-/** Nothing below a part of the largest; the slider goes up in ever larger steps. */
-function threshold(store: Store, signal: AbortSignal): Control {
+/** The threshold as a fraction of the largest value; the slider is quadratic. */
+function thresholdSlider(store: Store, signal: AbortSignal): Control {
   const input = element("input", { type: "range", min: "0", max: "1", step: "0.01" });
-  const told = element("output");
-  const slid = () => store.choose({ threshold: Number((Number(input.value) ** 2).toFixed(4)) });
-  input.addEventListener("input", slid, { signal });
-  input.setAttribute("aria-label", "threshold, as a part of the largest");
-  const node = element("label", { class: "nv-picker nv-slider" }, "threshold ", input, told);
+  const output = element("output");
+  const onInput = () => store.choose({ threshold: Number((Number(input.value) ** 2).toFixed(4)) });
+  input.addEventListener("input", onInput, { signal });
+  input.setAttribute("aria-label", "threshold, as a fraction of the largest value");
+  const node = element("label", { class: "nv-picker nv-slider" }, "threshold ", input, output);
   const show = (): void => {
-    const { threshold: part } = store.choice.value;
-    input.value = String(Math.sqrt(part));
+    const { threshold } = store.state.value;
+    input.value = String(Math.sqrt(threshold));
     node.hidden = isAligned(store);
-    told.textContent = part > 0 ? `${number(part * 100)}%` : "none";
-    input.setAttribute("aria-valuetext", `${told.textContent} of the largest`);
+    output.textContent = threshold > 0 ? `${formatNumber(threshold * 100)}%` : "none";
+    input.setAttribute("aria-valuetext", `${output.textContent} of the largest value`);
   };
   return { node, show };
 }
 
-/** What stands beside the picture: nothing, another measure, another layer, another flow. */
-export function comparison(store: Store, signal: AbortSignal): Control {
+/** What is shown beside the view: nothing, another measure, another layer, another flow. */
+export function compareList(store: Store, signal: AbortSignal): Control {
   const choose = (value: string) => store.choose({ compare: JSON.parse(value) });
   const { select, node } = picker("compare with", choose, signal);
   const show = (): void => {
-    const { compare, measure, layer, view } = store.choice.value;
-    const { carried, ...near } = offerOf(store.flow, store.stream);
-    const listed = (ids: string[]) =>
+    const { compare, measure, layer, view } = store.state.value;
+    const { reachingInput, ...perLayer } = groupMeasures(store.flow, store.stream);
+    const optionsOf = (ids: string[]) =>
       ids
         .filter((id) => id !== measure || id === compare)
         .map((id): Option => [JSON.stringify(id), store.measureOf(id).label]);
@@ -136,17 +115,17 @@ export function comparison(store: Store, signal: AbortSignal): Control {
       .filter((other) => other !== layer || other === compare)
       .map((other): Option => [String(other), `layer ${other}`]);
     const byFlow: Option[] =
-      store.header.flows.length > 1 ? [[JSON.stringify(OTHER), "the other flow"]] : [];
-    // A kind that does not stand side by side compares measures only.
+      store.header.flows.length > 1 ? [[JSON.stringify(OTHER_FLOW), "the other flow"]] : [];
+    // A view that is not shown in pairs can compare measures only.
     const isPair = KINDS[view].pairs;
     // Groups make a list longer and wider, so a short one has none.
-    const named = (name: string) => (near.stops.length + carried.length > 0 ? name : "");
-    grouped(select, [
+    const title = (name: string) => (perLayer.stops.length + reachingInput.length > 0 ? name : "");
+    fillGroups(select, [
       ["", [["null", "nothing"]]],
-      [named("measure"), listed(inOrder({ ...near, carried: [] }))],
-      [named("reaching back"), listed(carried)],
-      [named("layer"), isPair ? byLayer : []],
-      [named("flow"), isPair ? byFlow : []],
+      [title("measure"), optionsOf(measureOrder({ ...perLayer, reachingInput: [] }))],
+      [title("reaching back"), optionsOf(reachingInput)],
+      [title("layer"), isPair ? byLayer : []],
+      [title("flow"), isPair ? byFlow : []],
     ]);
     select.value = JSON.stringify(compare);
     if (select.selectedIndex < 0) select.value = "null";
@@ -154,64 +133,36 @@ export function comparison(store: Store, signal: AbortSignal): Control {
   return { node, show };
 }
 
-/** What the grid is colored by; with nothing to compare with, it says what to do. */
-export function colors(store: Store, signal: AbortSignal): Control {
-  const choose = (value: string) => store.choose({ color: value as Color });
-  const { select, node } = picker("color by", choose, signal);
+/** How the grid is colored; if there is nothing to compare with, a hint says what to do. */
+export function colorList(store: Store, signal: AbortSignal): Control {
+  const isGrid = () => store.state.value.view === "grid";
+  const list = stateList(store, "color by", "color_by", isGrid, signal);
   const hint = element("span", { class: "nv-hint" }, "(choose a measure to compare with)");
-  node.append(hint);
-  const show = (): void => {
-    const { color, view } = store.choice.value;
-    options(select, COLORINGS);
-    select.value = color;
-    hint.hidden = rivalOf(store.choice.value, store.stream.measures) !== null;
-    node.hidden = view !== "grid";
+  list.node.append(hint);
+  const show: Control["show"] = (palette) => {
+    list.show(palette);
+    hint.hidden = comparedMeasure(store.state.value, store.stream.measures) !== null;
   };
-  return { node, show };
+  return { node: list.node, show };
 }
 
-/** Which row of a translation stands for a word. */
-export function rows(store: Store, signal: AbortSignal): Control {
-  const choose = (value: string) => store.choose({ setting: value as Setting });
-  const { select, node } = picker("row of a word", choose, signal);
-  options(select, ROWS);
-  const show = (): void => {
-    select.value = store.choice.value.setting;
-    node.hidden = !isAligned(store);
-  };
-  return { node, show };
+/** Which row of a translation represents a word. */
+export function targetRowList(store: Store, signal: AbortSignal): Control {
+  return stateList(store, "row of a word", "target_row", () => isAligned(store), signal);
 }
 
-/** Whether words are aligned, which leaves no choice of scale, unit or threshold. */
-function isAligned({ choice }: Store): boolean {
-  return choice.value.view === "alignment";
+/** Whether the alignment is shown, which has no scale, unit or threshold. */
+function isAligned({ state }: Store): boolean {
+  return state.value.view === "alignment";
 }
 
-/** What a view shows before anyone has chosen; the same as in `normviz/choice.py`. */
-export function usual(store: Store): Partial<Choice> {
-  const [first] = store.flow.streams;
-  const { measures, layers } = store.stream;
-  return {
-    view: "flow",
-    stream: first.name,
-    measure: measures.includes("weighted-norm") ? "weighted-norm" : measures[0],
-    compare: null,
-    layer: layers[0],
-    heads: null,
-    token: null,
-    side: "query",
-    normalize: "layer",
-    words: false,
-    special: "shown",
-    threshold: 0,
-    color: "none",
-    setting: "input",
-    theme: "auto",
-  };
+/** The state that `flow.widget()` opens with; the measure and layer are those of the stream. */
+export function defaultState({ header, flow, stream }: Store): ViewState {
+  return { ...defaultsOf(header, stream), stream: flow.streams[0].name };
 }
 
-/** Copy the view as a line of Python; where the clipboard is closed, show it to be copied. */
-function code(store: Store, signal: AbortSignal): Control {
+/** Copies the view as a line of Python, and shows it in case the clipboard is not available. */
+function codeButton(store: Store, signal: AbortSignal): Control {
   const line = element("input", {
     class: "nv-code",
     readonly: "",
@@ -219,63 +170,63 @@ function code(store: Store, signal: AbortSignal): Control {
   });
   line.hidden = true;
   const copy = async (): Promise<void> => {
-    line.value = codeOf(store.choice.value, usual(store));
+    line.value = codeOf(store.state.value, defaultState(store));
     line.hidden = false;
     line.select();
     await navigator.clipboard?.writeText(line.value).catch(() => undefined);
   };
-  const made = button(
+  const copyButton = button(
     "copy as code",
-    "copy the Python that makes this view",
+    "copy the Python code for this view",
     () => void copy(),
     signal,
   );
-  const node = element("span", { class: "nv-group" }, made, line);
+  const node = element("span", { class: "nv-group" }, copyButton, line);
   const show = (): void => {
-    if (!line.hidden) line.value = codeOf(store.choice.value, usual(store));
+    if (!line.hidden) line.value = codeOf(store.state.value, defaultState(store));
   };
   return { node, show };
 }
 
 const FILES: [Format, string][] = [
-  ["svg", "save SVG: the picture as it is shown, for a paper"],
-  ["png", "save PNG: the picture as it is shown, in pixels"],
+  ["svg", "save SVG: the view as shown, as vectors"],
+  ["png", "save PNG: the view as shown, as pixels"],
 ];
 
-/** How long it is told that all went well, in milliseconds. */
-const TOLD = 6000;
+/** How long a success message is shown, in milliseconds. */
+const MESSAGE_TIME = 6000;
 
-/** Save the picture to a file, and say how it went; what went wrong stays to be read. */
-export function saving(
-  chosen: { readonly value: unknown },
+/** Buttons that save the view to a file, with a message; an error message stays. */
+export function saveButtons(
+  state: { readonly value: unknown },
   save: Save,
   signal: AbortSignal,
 ): { node: HTMLElement; show(): void } {
-  const told = element("output", { class: "nv-told" });
-  let about: unknown = null;
+  const output = element("output", { class: "nv-told" });
+  let savedState: unknown = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const tell = (text: string): void => {
-    about = chosen.value;
-    told.textContent = text;
+  const showMessage = (text: string): void => {
+    savedState = state.value;
+    output.textContent = text;
   };
-  const press = async (format: Format): Promise<void> => {
+  const onPress = async (format: Format): Promise<void> => {
     clearTimeout(timer);
     try {
-      tell(await save(format));
-      if (!signal.aborted) timer = setTimeout(() => tell(""), TOLD);
+      showMessage(await save(format));
+      if (!signal.aborted) timer = setTimeout(() => showMessage(""), MESSAGE_TIME);
     } catch (reason) {
       console.error(reason);
       const text = reason instanceof Error ? reason.message : String(reason);
-      tell(`The picture could not be saved. ${text}`);
+      showMessage(`The view could not be saved. ${text}`);
     }
   };
   signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
   const buttons = FILES.map(([format, title]) =>
-    button(`save ${format.toUpperCase()}`, title, () => void press(format), signal),
+    button(`save ${format.toUpperCase()}`, title, () => void onPress(format), signal),
   );
-  const node = element("span", { class: "nv-group nv-saving" }, ...buttons, told);
+  const node = element("span", { class: "nv-group nv-saving" }, ...buttons, output);
   const show = (): void => {
-    if (about !== chosen.value) told.textContent = "";
+    if (savedState !== state.value) output.textContent = "";
   };
   return { node, show };
 }

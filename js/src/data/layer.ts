@@ -1,31 +1,49 @@
-/** Everything one picture shows, computed once for each choice and shared by all that show it. */
+/** Everything a view shows of one layer, computed once per state and shared by all who show it. */
 
-import { given, greatest, most, planes, type Sums, sizesOf, sumsOf, total } from "../math/arrays";
-import { wholes } from "../math/cancellation";
-import { along, between, type Rows, rowsOf } from "../math/rows";
+import {
+  argmax,
+  columnOf,
+  maxOf,
+  pickPlanes,
+  rowOf,
+  type Sums,
+  sizesOf,
+  sumByKey,
+  sumOf,
+  sumsOf,
+} from "../math/arrays";
+import { rowTotals } from "../math/cancellation";
+import { keysToRows, pairsToRows, rowsOf, type TokenRows } from "../math/rows";
 import type { Pane } from "../state/pane";
-import type { Focus, Measure, Scale, Stream } from "../wire/types";
-import { secondNames } from "./ladder";
+import type { Tiles } from "../state/tiles";
+import type { Focus, Measure, Role, Scale, Stream } from "../wire/types";
+import { aliasLabels } from "./ladder";
 
-/** The bars beside the keys: ‖f(x)‖ [plane key], and what a bar of full length stands for. */
+/** The bars beside the keys: ‖f(x)‖ [plane key], and the value of a bar of full length. */
 export interface Norms {
   values: Float32Array;
   heads: (number | null)[];
   unit: number;
 }
 
-/** What ribbons of one color stand for. */
+/** What ribbons of one color represent: a head, all heads, or one sign. */
 export type Strand = number | null | "above" | "below";
 
-/** How far parts reach along the vectors they make. */
-export interface Along {
-  /** [query key], by row; negative where a part points against the whole. */
+/** How far the parts reach along the vectors they add up to. */
+export interface Projections {
+  /** [query key], by row; negative if a part points against the whole vector. */
   values: Float32Array;
-  /** For each query the lengths of all parts, and how far they reach, hidden keys and all. */
+  /** For each query: the summed lengths and projections of all parts, hidden keys included. */
   lengths: Float64Array;
   reach: Float64Array;
-  /** Whether tokens of another text are in the vectors too, beside the keys. */
-  isShared: boolean;
+  /** Whether the vectors also contain tokens of another text, besides the keys. */
+  hasOtherText: boolean;
+}
+
+/** A row of tokens in one of the two roles. */
+export interface TokenRow {
+  role: Role;
+  row: number;
 }
 
 export interface Picture extends Sums {
@@ -33,221 +51,271 @@ export interface Picture extends Sums {
   measure: Measure;
   layer: number;
   scale: Scale;
-  /** The head of each plane, by the model's number; null for all heads in one. */
+  /** The head of each plane, by the model's number; null for all heads in one plane. */
   heads: (number | null)[];
-  /** What stands along the two sides. */
-  rows: { query: Rows; key: Rows };
+  rows: { query: TokenRows; key: TokenRows };
   queries: number;
   keys: number;
-  /** [plane query key]; empty where the measure has no query axis. */
+  /** [plane query key]; empty if the measure has no query axis. */
   values: Float32Array;
-  /** How much there is to draw [strand query key], and what all sums are of; never negative. */
+  /** The magnitudes to draw and to sum [strand query key]; never negative. */
   sizes: Float32Array;
-  /** What each plane of the sizes stands for: a head, or one side of zero through all heads. */
+  /** What each plane of the sizes represents. */
   strands: Strand[];
-  /** What a full row stands for, at each query. */
+  /** The value of a full row, for each query. */
   units: Float64Array;
-  /** Nothing smaller is drawn. */
-  least: number;
-  /** The share of the sum that is hidden with the special tokens. */
-  hidden: number;
+  /** Smaller sizes are not drawn. */
+  minSize: number;
+  /** The share of the sum that belongs to hidden special tokens. */
+  hiddenShare: number;
   norms: Norms | null;
-  /** Only of rungs whose parts were held against the whole. */
-  along: Along | null;
-  /** The share of the layer's vectors that comes from no token; null where it is not known. */
+  /** Known only for rungs of the ladder. */
+  projections: Projections | null;
+  /** The share of the layer's vectors that comes from biases; null if unknown. */
   bias_share: number | null;
-  /** What else the measure is called, where rungs coincide. */
-  also: string[];
+  /** The labels of other rungs that coincide with the measure. */
+  aliases: string[];
 }
 
-/** The picture of a pane, or null while its numbers are on their way. */
+/** How many pictures are kept: two panes, and the measure shown before. */
+const MAX_KEPT = 3;
+
+/** The pictures of each set of tiles, the most recently used last. */
+const pictures = new WeakMap<Tiles, Map<string, Picture>>();
+
+/** The picture of a pane, or null while its numbers are loading. */
 export function pictureOf(pane: Pane): Picture | null {
-  const { stream, measure, layer, choice } = pane;
-  const found = layerOf(pane);
-  if (!found) return null;
-  const rows = { query: rowsOf(stream.queries, choice), key: rowsOf(stream.keys, choice) };
+  const { tiles, index, stream, measure, state } = pane;
+  const { layer, heads, normalize, words, special, threshold } = state;
+  const key = JSON.stringify([
+    ...[index, stream.name, measure.id, layer, heads],
+    ...[normalize, words, special, threshold],
+  ]);
+  const kept = pictures.get(tiles) ?? new Map<string, Picture>();
+  pictures.set(tiles, kept);
+  const known = kept.get(key);
+  const picture = known?.stream === stream ? known : computePicture(pane);
+  if (!picture) return null;
+  kept.delete(key);
+  kept.set(key, picture);
+  if (kept.size > MAX_KEPT) kept.delete([...kept.keys()][0]);
+  return picture;
+}
+
+function computePicture(pane: Pane): Picture | null {
+  const { stream, measure, state } = pane;
+  const planes = planesOf(pane);
+  if (!planes) return null;
+  const rows = { query: rowsOf(stream.queries, state), key: rowsOf(stream.keys, state) };
   const hasQuery = measure.axes.includes("query");
-  const values = hasQuery ? between(found.values, rows.query, rows.key) : new Float32Array();
+  const values = hasQuery ? pairsToRows(planes.values, rows.query, rows.key) : new Float32Array();
   const [queries, keys] = [rows.query.pieces.length, rows.key.pieces.length];
-  const sizes = measure.signed ? bySign(values, queries * keys) : values;
+  const sizes = measure.signed ? splitBySign(values, queries * keys) : values;
   const sums = sumsOf(sizes, queries, keys);
-  const top = choice.normalize === "absolute" ? ceiling(pane, measure.id) : most(sums.received);
+  const top = state.normalize === "absolute" ? maxReceived(pane, measure.id) : maxOf(sums.received);
   const norms = normsOf(pane, rows.key);
-  const leaning = alongOf(pane, found.values, rows);
-  if (top === null || norms === undefined || leaning === undefined) return null;
+  const projections = projectionsOf(pane, planes.values, rows);
+  if (top === null || norms === undefined || projections === undefined) return null;
   return {
     stream,
     measure,
-    layer,
-    scale: choice.normalize,
-    heads: found.heads,
+    layer: state.layer,
+    scale: state.normalize,
+    heads: planes.heads,
     rows,
     queries,
     keys,
     values,
     sizes,
-    strands: measure.signed ? ["above", "below"] : found.heads,
+    strands: measure.signed ? ["above", "below"] : planes.heads,
     ...sums,
-    units: sums.received.map((sum) => (choice.normalize === "query" ? sum : top) || 1),
-    least: choice.threshold * (sizes[sums.peak] ?? 0),
-    hidden: hasQuery ? hiddenShare(sizesOf(found.values, measure), rows) : 0,
+    units: sums.received.map((sum) => (state.normalize === "query" ? sum : top) || 1),
+    minSize: state.threshold * (sizes[sums.peak] ?? 0),
+    hiddenShare: hasQuery ? hiddenShareOf(sizesOf(planes.values, measure), rows) : 0,
     norms,
-    along: leaning,
-    bias_share: stream.bias_share[measure.id]?.[stream.layers.indexOf(layer)] ?? null,
-    also: secondNames(pane.flow, stream, measure.id),
+    projections,
+    bias_share: stream.bias_share[measure.id]?.[stream.layers.indexOf(state.layer)] ?? null,
+    aliases: aliasLabels(pane.flow, stream, measure.id),
   };
 }
 
-/** What all heads have above zero, then what they have below it [side query key]. */
-function bySign(values: Float32Array, size: number): Float32Array {
-  const found = new Float32Array(2 * size);
+/** The positive values summed over heads, then the negative ones [sign query key]. */
+function splitBySign(values: Float32Array, size: number): Float32Array {
+  const split = new Float32Array(2 * size);
   values.forEach((value, at) => {
-    found[(at % size) + (value < 0 ? size : 0)] += Math.abs(value);
+    split[(at % size) + (value < 0 ? size : 0)] += Math.abs(value);
   });
-  return found;
+  return split;
 }
 
-/** How parts lie to their wholes; null where it is not known, undefined while it is on its way. */
-function alongOf(
-  { tiles, index, flow, stream, measure, layer }: Pane,
+/** The projections of the parts; null if unknown, undefined while loading. */
+function projectionsOf(
+  { tiles, index, flow, stream, measure, state }: Pane,
   lengths: Float32Array,
   { query, key }: Picture["rows"],
-): Along | null | undefined {
+): Projections | null | undefined {
   const name = `projection:${measure.id}`;
   if (!stream.statistics.includes(name)) return null;
-  const tile = tiles.layer(index, stream, name, layer);
+  const tile = tiles.layer(index, stream, name, state.layer);
   if (!tile) return undefined;
   const keys = key.rowOf.length;
   return {
-    values: between(tile, query, key),
-    lengths: wholes(lengths, query, keys),
-    reach: wholes(tile, query, keys),
-    isShared: stream.name !== "encoder" && flow.streams.some(({ name }) => name === "cross"),
+    values: pairsToRows(tile, query, key),
+    lengths: rowTotals(lengths, query, keys),
+    reach: rowTotals(tile, query, keys),
+    hasOtherText: stream.name !== "encoder" && flow.streams.some(({ name }) => name === "cross"),
   };
 }
 
-/** The numbers of a pane's layer [plane query key], by piece, and the heads of the planes. */
-export function layerOf({
-  tiles,
-  index,
-  stream,
-  measure,
-  layer,
-  choice,
-}: Pane): { values: Float32Array; heads: (number | null)[] } | null {
+/** The values of a pane's layer [plane query key], by piece, and the head of each plane. */
+export interface Planes {
+  values: Float32Array;
+  heads: (number | null)[];
+}
+
+/** The planes of a pane, or null while they are loading. */
+export function planesOf({ tiles, index, stream, measure, state }: Pane): Planes | null {
+  const { layer } = state;
   const byHead = measure.axes.includes("head");
   const isLarge = byHead && tiles.isLarge(stream);
-  if (isLarge && choice.heads === null) {
+  if (isLarge && state.heads === null) {
     const sum = tiles.layer(index, stream, measure.id, layer, "sum");
     return sum && { values: sum, heads: [null] };
   }
-  const heads = choice.heads ?? stream.heads;
+  const heads = state.heads ?? stream.heads;
   if (isLarge) {
-    const parts = heads.map((head) => tiles.layer(index, stream, measure.id, layer, head));
-    return parts.every((part) => part !== null) ? { values: strung(parts), heads } : null;
+    const planes = heads.map((head) => tiles.layer(index, stream, measure.id, layer, head));
+    return planes.every((plane) => plane !== null) ? { values: concatPlanes(planes), heads } : null;
   }
   const tile = tiles.layer(index, stream, measure.id, layer);
   if (!tile) return null;
   if (!byHead) return { values: tile, heads: [null] };
-  const chosen = heads.map((head) => stream.heads.indexOf(head));
-  const isAll = chosen.length === stream.heads.length;
-  return { values: isAll ? tile : planes(tile, tile.length / stream.heads.length, chosen), heads };
+  const indices = heads.map((head) => stream.heads.indexOf(head));
+  const isAll = indices.length === stream.heads.length;
+  const size = tile.length / stream.heads.length;
+  return { values: isAll ? tile : pickPlanes(tile, size, indices), heads };
 }
 
-function strung(parts: Float32Array[]): Float32Array {
-  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
+function concatPlanes(planes: Float32Array[]): Float32Array {
+  const all = new Float32Array(planes.reduce((sum, { length }) => sum + length, 0));
+  let start = 0;
+  for (const plane of planes) {
+    all.set(plane, start);
+    start += plane.length;
   }
   return all;
 }
 
-/** How much of the sum, at the queries that are shown, lies with keys that are hidden. */
-function hiddenShare(values: Float32Array, { query, key }: Picture["rows"]): number {
-  const across = key.rowOf.length;
+/** How much of the sum over the visible queries belongs to hidden keys. */
+function hiddenShareOf(values: Float32Array, { query, key }: Picture["rows"]): number {
+  const keys = key.rowOf.length;
   if (!key.rowOf.includes(-1)) return 0;
-  const down = query.rowOf.length;
-  let [whole, hidden] = [0, 0];
-  for (let line = 0; line * across < values.length; line++) {
-    if (query.rowOf[line % down] < 0) continue;
-    for (let at = 0; at < across; at++) {
-      const value = values[line * across + at];
-      whole += value;
+  const queries = query.rowOf.length;
+  let [sum, hidden] = [0, 0];
+  for (let line = 0; line * keys < values.length; line++) {
+    if (query.rowOf[line % queries] < 0) continue;
+    for (let at = 0; at < keys; at++) {
+      const value = values[line * keys + at];
+      sum += value;
       if (key.rowOf[at] < 0) hidden += value;
     }
   }
-  return whole > 0 ? hidden / whole : 0;
+  return sum > 0 ? hidden / sum : 0;
 }
 
-/** The row of a token in focus; null where it is hidden or nothing is in focus. */
-export function rowIn(
-  { rows }: Picture,
-  focus: Focus | null,
-): { side: Focus["side"]; row: number } | null {
+/** The row of the token in focus; null if it is hidden or nothing is in focus. */
+export function focusedRow({ rows }: Pick<Picture, "rows">, focus: Focus | null): TokenRow | null {
   if (focus === null) return null;
-  const row = rows[focus.side].rowOf[focus.token] ?? -1;
-  return row < 0 ? null : { side: focus.side, row };
+  const row = rows[focus.role].rowOf[focus.token] ?? -1;
+  return row < 0 ? null : { role: focus.role, row };
 }
 
-/** The head, query and key of the widest ribbon, and its number. */
+/** For one row: the sum over planes for each row of the other role [plane query key -> other]. */
+export function sumsAtRow(
+  { queries, keys }: Picture,
+  values: Float32Array,
+  { role, row }: TokenRow,
+): Float64Array {
+  return role === "query"
+    ? rowOf(values, queries, keys, row)
+    : columnOf(values, queries, keys, row);
+}
+
+/** A quantity of each key, to say which tokens rise and which fall. */
+export interface Ranking {
+  labels: string[];
+  values: ArrayLike<number>;
+}
+
+/** What each key gives to the query in focus, or to all. */
+export function rankingOf(picture: Picture, focus: Focus | null): Ranking {
+  const row = focusedRow(picture, focus);
+  const { labels } = picture.rows.key;
+  if (picture.values.length === 0) {
+    return { labels, values: sumByKey(picture.norms?.values ?? new Float32Array(), picture.keys) };
+  }
+  const values = row?.role === "query" ? sumsAtRow(picture, picture.sizes, row) : picture.given;
+  return { labels, values };
+}
+
+/** The head, query and key of the widest ribbon, and its value. */
 export function peakOf(picture: Picture): {
   head: number | null;
   query: number;
   key: number;
   value: number;
 } {
-  const { queries, keys, peak: at, sizes } = picture;
-  const strand = picture.strands[Math.floor(at / (queries * keys))];
+  const { queries, keys, peak, sizes } = picture;
+  const strand = picture.strands[Math.floor(peak / (queries * keys))];
   return {
     head: typeof strand === "number" ? strand : null,
-    query: Math.floor(at / keys) % queries,
-    key: at % keys,
-    value: strand === "below" ? -sizes[at] : sizes[at],
+    query: Math.floor(peak / keys) % queries,
+    key: peak % keys,
+    value: strand === "below" ? -sizes[peak] : sizes[peak],
   };
 }
 
 /** The most that any token can receive in any layer, through the chosen heads. */
-function ceiling({ tiles, index, stream, choice }: Pane, measure: string): number | null {
+function maxReceived({ tiles, index, stream, state }: Pane, measure: string): number | null {
   const peaks = tiles.overview(index, stream, measure)?.about.peaks;
   if (!peaks) return null;
-  const rows = (choice.heads ?? stream.heads).map((head) => stream.heads.indexOf(head));
+  const indices = (state.heads ?? stream.heads).map((head) => stream.heads.indexOf(head));
   return Math.max(
-    ...peaks.map((heads) => (heads.length === 1 ? heads[0] : total(rows.map((row) => heads[row])))),
+    ...peaks.map((heads) =>
+      heads.length === 1 ? heads[0] : sumOf(indices.map((head) => heads[head])),
+    ),
   );
 }
 
-/** The bars; null where the flow has none, undefined while they are on their way. */
-function normsOf(pane: Pane, keys: Rows): Norms | null | undefined {
-  const { tiles, index, stream, measure, layer, choice } = pane;
+/** The bars; null if the flow has none, undefined while they are loading. */
+function normsOf(pane: Pane, keys: TokenRows): Norms | null | undefined {
+  const { tiles, index, stream, measure, state } = pane;
   if (!stream.measures.includes("value-norm")) return null;
-  const tile = tiles.layer(index, stream, "value-norm", layer);
-  const top = choice.normalize === "absolute" ? ceiling(pane, "value-norm") : 0;
+  const tile = tiles.layer(index, stream, "value-norm", state.layer);
+  const top = state.normalize === "absolute" ? maxReceived(pane, "value-norm") : 0;
   if (!tile || top === null) return undefined;
-  const every = stream.heads;
-  const chosen = measure.axes.includes("head") ? (choice.heads ?? every) : every;
-  const picked = chosen.map((head) => every.indexOf(head));
-  const values = along(planes(tile, stream.keys.pieces.length, picked), keys);
-  const sums = given(values, keys.pieces.length);
-  const unit = top || most(sums) || 1;
-  const isLarge = tiles.isLarge(stream) && choice.heads === null;
-  // Where hues stand for signs, the heads of a bar cannot be told apart.
-  if (measure.axes.includes("head") && !isLarge && !measure.signed) {
-    return { values, heads: chosen, unit };
-  }
+  const byHead = measure.axes.includes("head");
+  const heads = byHead ? (state.heads ?? stream.heads) : stream.heads;
+  const indices = heads.map((head) => stream.heads.indexOf(head));
+  const values = keysToRows(pickPlanes(tile, stream.keys.pieces.length, indices), keys);
+  const sums = sumByKey(values, keys.pieces.length);
+  const unit = top || maxOf(sums) || 1;
+  const isLarge = tiles.isLarge(stream) && state.heads === null;
+  // If hues represent signs, the heads of a bar cannot be told apart.
+  if (byHead && !isLarge && !measure.signed) return { values, heads, unit };
   return { values: Float32Array.from(sums), heads: [null], unit };
 }
 
-/** The head with most of what the token in focus takes or gives; of everything where none is. */
+/** The head with the largest share for the token in focus, or overall if none is in focus. */
 export function strongestHead(picture: Picture, focus: Focus | null): number | null {
-  const at = rowIn(picture, focus);
+  const focused = focusedRow(picture, focus);
   const { values, queries, keys, heads } = picture;
   const sums = new Float64Array(heads.length);
-  values.forEach((value, place) => {
-    const row = at?.side === "key" ? place % keys : Math.floor(place / keys) % queries;
-    if (at === null || row === at.row)
-      sums[Math.floor(place / (queries * keys))] += Math.abs(value);
+  values.forEach((value, at) => {
+    const row = focused?.role === "key" ? at % keys : Math.floor(at / keys) % queries;
+    if (focused === null || row === focused.row) {
+      sums[Math.floor(at / (queries * keys))] += Math.abs(value);
+    }
   });
-  return heads[greatest(sums)] ?? null;
+  return heads[argmax(sums)] ?? null;
 }

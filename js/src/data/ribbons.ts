@@ -1,24 +1,24 @@
-/** Pure geometry: where every token, ribbon and bar goes, in pixels. */
+/** Pure geometry: the positions of tokens, ribbons and bars, in pixels. */
 
-import { columnOf, given, most, rowOf, total } from "../math/arrays";
-import { cut, sieve } from "../math/topMass";
-import type { Side } from "../wire/types";
+import { columnOf, maxOf, rowOf, sumByKey, sumOf } from "../math/arrays";
+import { cutoffFor, filterFor } from "../math/topMass";
+import type { Role } from "../wire/types";
 import type { Norms, Picture } from "./layer";
 
-/** How tall a row is and how large its letters are. */
-export interface Pitch {
+/** The height of a row and its font size. */
+export interface RowSize {
   pitch: number;
   font: number;
 }
 
-/** How much of a row the ribbons of one token may fill; the rest keeps neighbors apart. */
+/** The fraction of a row that ribbons may fill; the rest separates neighbors. */
 const FILL = 0.84;
 
 const PITCH = { least: 12, most: 20 };
 const FONT = { least: 9, most: 13 };
 
-/** Rows that fit a height, as long as they stay legible; beyond that the column scrolls. */
-export function rowsFor(count: number, height: number): Pitch {
+/** Rows that fit a height if they stay legible; otherwise the column scrolls. */
+export function rowSizeFor(count: number, height: number): RowSize {
   const pitch = Math.min(
     PITCH.most,
     Math.max(PITCH.least, Math.floor(height / Math.max(1, count))),
@@ -32,43 +32,43 @@ export function middle(row: number, pitch: number): number {
   return (row + 0.5) * pitch;
 }
 
-/** One strand of what a key gives to a query: a head's part, or one side of zero. */
+/** One strand of what a key gives to a query: a head's part, or one sign. */
 export interface Ribbon {
   plane: number;
   query: number;
   key: number;
   width: number;
-  /** The height of its middle at the key's end, and at the query's. */
+  /** The y position of its middle at the key and at the query. */
   from: number;
   to: number;
 }
 
-/** What is drawn, weakest first; the share of the whole it covers; how tall a full row is. */
+/** The ribbons to draw, narrowest first; the share of the sum they cover; the height of a full row. */
 export interface Ribbons {
   ribbons: Ribbon[];
   shown: number;
   full: number;
 }
 
-/** The strongest ribbons, until `share` of the sum is drawn or there are `limit` of them. */
+/** The widest ribbons, until they cover `share` of the sum or there are `limit` of them. */
 export function ribbonsOf(
   picture: Picture,
   pitch: number,
   { share, limit }: { share: number; limit: number },
 ): Ribbons {
   const full = pitch * FILL;
-  const { values, unit } = scaled(picture);
-  const passes = sieve(cut(values, share, limit));
-  const ribbons = place(picture, values, full / unit, pitch, passes).filter(
-    ({ plane, query, key }) => sizeAt(picture, plane, query, key) >= picture.least,
+  const { values, unit } = scaleSizes(picture);
+  const passes = filterFor(cutoffFor(values, share, limit));
+  const ribbons = stackRibbons(picture, values, full / unit, pitch, passes).filter(
+    ({ plane, query, key }) => sizeAt(picture, plane, query, key) >= picture.minSize,
   );
   ribbons.sort((a, b) => a.width - b.width);
   const whole = (scaledSum(picture) / unit) * full;
-  const drawn = total(ribbons.map(({ width }) => width));
+  const drawn = sumOf(ribbons.map(({ width }) => width));
   return { ribbons, shown: whole > 0 ? drawn / whole : 1, full };
 }
 
-/** How much one strand has between two tokens. */
+/** The size of one strand between two tokens. */
 export function sizeAt(
   { sizes, queries, keys }: Picture,
   plane: number,
@@ -78,38 +78,38 @@ export function sizeAt(
   return sizes[(plane * queries + query) * keys + key];
 }
 
-/** Sizes whose width is their part of one unit: as they are, or as shares of their query. */
-function scaled({ sizes, units, scale, queries, keys }: Picture): {
+/** The sizes and their common unit: as they are, or as shares of their query. */
+function scaleSizes({ sizes, units, scale, queries, keys }: Picture): {
   values: Float32Array;
   unit: number;
 } {
   if (scale !== "query") return { values: sizes, unit: units[0] ?? 1 };
-  const found = new Float32Array(sizes.length);
+  const scaled = new Float32Array(sizes.length);
   for (let at = 0, query = 0; at < sizes.length; query = (query + 1) % queries) {
-    for (const end = at + keys; at < end; at++) found[at] = sizes[at] / units[query];
+    for (const end = at + keys; at < end; at++) scaled[at] = sizes[at] / units[query];
   }
-  return { values: found, unit: 1 };
+  return { values: scaled, unit: 1 };
 }
 
-/** The sum of all such numbers. */
+/** The sum of the scaled sizes. */
 function scaledSum({ scale, received }: Picture): number {
-  return scale === "query" ? received.filter((sum) => sum > 0).length : total(received);
+  return scale === "query" ? received.filter((sum) => sum > 0).length : sumOf(received);
 }
 
 /**
- * Stack every ribbon at both ends, and keep those that are wanted.
+ * Stack every ribbon at both ends, and keep the selected ones.
  *
  * At a query they lie side by side in the order of the keys. At a key they share one row in the
- * order of the queries, and overlap evenly when they are wider than it together.
+ * order of the queries, and overlap evenly if they do not fit.
  */
-function place(
-  { queries, keys, strands, received, gifts, units, scale }: Picture,
+function stackRibbons(
+  { queries, keys, strands, received, given, units, scale }: Picture,
   values: Float32Array,
   width: number,
   pitch: number,
   isWanted: (value: number) => boolean,
 ): Ribbon[] {
-  const columns = scale === "query" ? given(values, keys) : gifts;
+  const columns = scale === "query" ? sumByKey(values, keys) : given;
   const used = new Float64Array(keys);
   const ribbons: Ribbon[] = [];
   const plane = queries * keys;
@@ -126,7 +126,7 @@ function place(
         const value = values[at];
         if (value > 0 && isWanted(value)) {
           const [wide, whole] = [value * width, columns[key] * width];
-          const strip = squeeze(used[key] * width, wide, whole, pitch * FILL);
+          const strip = stripStart(used[key] * width, wide, whole, pitch * FILL);
           const from = middle(key, pitch) + strip + wide / 2;
           const to = top + before * width + wide / 2;
           ribbons.push({ plane: strand, query, key, width: wide, from, to });
@@ -139,35 +139,38 @@ function place(
   return ribbons;
 }
 
-/** Where a strip begins, from the middle of a row that has room for only part of the whole. */
-function squeeze(before: number, width: number, whole: number, room: number): number {
+/** The start of a strip, relative to the middle of a row that may be too small for all strips. */
+function stripStart(before: number, width: number, whole: number, room: number): number {
   if (whole <= room) return before - whole / 2;
   const spread = whole - width > 0 ? before / (whole - width) : 0;
   return spread * (room - width) - room / 2;
 }
 
-/** How wide the strongest pair of a token in focus should be, and how far to go for it. */
-const SEEN = 3;
-const MOST = 12;
+/** The width the widest ribbon of a focused token should have, and the largest zoom. */
+const VISIBLE_WIDTH = 3;
+const MAX_ZOOM = 12;
 
-/** Nobody sees a ribbon of less than this, in pixels. */
-const HAIR = 0.02;
+/** Narrower ribbons are invisible, in pixels. */
+const MIN_WIDTH = 0.02;
 
-/** All ribbons of one token, so many times wider that the strongest can be seen. */
+/** All ribbons of one token, zoomed so that the widest is visible. */
 export function ribbonsAt(
   picture: Picture,
   pitch: number,
-  { side, row: token }: { side: Side; row: number },
+  { role, row: token }: { role: Role; row: number },
 ): { ribbons: Ribbon[]; zoom: number } {
   const { sizes, queries, keys, strands, units } = picture;
-  const takes = side === "query";
+  const takes = role === "query";
   const wide = (query: number) => (pitch * FILL) / units[query];
   const sums = takes ? rowOf(sizes, queries, keys, token) : columnOf(sizes, queries, keys, token);
   const pairs = sums.map((sum, other) => sum * wide(takes ? token : other));
-  const zoom = Math.min(MOST, Math.max(1, Math.floor(SEEN / (most(pairs) || SEEN))));
-  const whole = total(pairs) * zoom;
+  const zoom = Math.min(
+    MAX_ZOOM,
+    Math.max(1, Math.floor(VISIBLE_WIDTH / (maxOf(pairs) || VISIBLE_WIDTH))),
+  );
+  const whole = sumOf(pairs) * zoom;
   const room = Math.min(whole, pitch * FILL * zoom);
-  const center = within(middle(token, pitch), room / 2, Math.max(queries, keys) * pitch);
+  const center = clampCenter(middle(token, pitch), room / 2, Math.max(queries, keys) * pitch);
   const ribbons: Ribbon[] = [];
   let used = 0;
   pairs.forEach((pair, other) => {
@@ -175,9 +178,9 @@ export function ribbonsAt(
     for (let plane = 0; plane < strands.length; plane++) {
       const [query, key] = takes ? [token, other] : [other, token];
       const width = sizeAt(picture, plane, query, key) * wide(query) * zoom;
-      const own = center + squeeze(used, width, whole, room) + width / 2;
+      const own = center + stripStart(used, width, whole, room) + width / 2;
       const far = end + width / 2;
-      if (width >= HAIR && sizeAt(picture, plane, query, key) >= picture.least) {
+      if (width >= MIN_WIDTH && sizeAt(picture, plane, query, key) >= picture.minSize) {
         ribbons.push({ plane, query, key, width, from: takes ? far : own, to: takes ? own : far });
       }
       used += width;
@@ -188,21 +191,21 @@ export function ribbonsAt(
   return { ribbons, zoom };
 }
 
-/** A middle moved so far that half a height fits on both sides of it. */
-function within(wanted: number, half: number, height: number): number {
-  return half * 2 > height ? height / 2 : Math.min(height - half, Math.max(half, wanted));
+/** A center moved so that `half` fits on both sides of it. */
+function clampCenter(center: number, half: number, height: number): number {
+  return half * 2 > height ? height / 2 : Math.min(height - half, Math.max(half, center));
 }
 
 /** An S-curve from one column to the next, flat where it meets each token. */
-export function curve(left: number, from: number, right: number, to: number): Curve {
+export function curveBetween(left: number, from: number, right: number, to: number): Curve {
   const bend = (left + right) / 2;
   return [left, from, bend, from, bend, to, right, to];
 }
 
-/** Start, two handles and end, as x and y in turn. */
+/** Start, two control points and end, as alternating x and y. */
 export type Curve = [number, number, number, number, number, number, number, number];
 
-/** One head's part of a key's bar, from `start` to `end`, as shares of the full length. */
+/** One head's part of a key's bar, from `start` to `end`, as fractions of the full length. */
 export interface Bar {
   plane: number;
   key: number;

@@ -1,21 +1,21 @@
-/** The kinds of token: what each is called, and its color and shape wherever it is drawn. */
+/** The kinds of token: their names, colors and shapes. */
 
 import { contrast, oklch, type Palette } from "../draw/colors";
 import type { Tokens } from "../wire/types";
 
-/** Shapes that differ for eyes that cannot tell colors. */
+/** Shapes that can be distinguished without color. */
 export const SHAPES = ["circle", "square", "triangle", "diamond", "cross", "wedge"] as const;
 export type Shape = (typeof SHAPES)[number];
 
-export interface Kind {
-  /** As Python calls it. */
+export interface TokenKind {
+  /** The name in Python. */
   id: string;
   name: string;
   color: string;
   shape: Shape;
 }
 
-/** Words are many and gray; what stands out from them has a hue. */
+/** Words are gray, because they are many; other kinds have a hue. */
 const KNOWN: Record<string, { name?: string; hue: number | null; shape: Shape }> = {
   "[CLS]": { hue: 262, shape: "square" },
   "[SEP]": { hue: 30, shape: "triangle" },
@@ -26,29 +26,33 @@ const KNOWN: Record<string, { name?: string; hue: number | null; shape: Shape }>
 
 const OTHER_HUES = [85, 200, 0, 230];
 
-/** Kinds in a fixed order, so that the same text has the same picture. */
-export function kindsOf(ids: string[], palette: Palette): Kind[] {
+/** Kinds in a fixed order, so that the same text always looks the same. */
+export function kindsOf(ids: string[], palette: Palette): TokenKind[] {
   const known = Object.keys(KNOWN).filter((id) => ids.includes(id));
   const unknown = ids.filter((id) => !(id in KNOWN));
   return [
-    ...known.map((id) => kind(id, { ...KNOWN[id] }, palette)),
+    ...known.map((id) => makeKind(id, { ...KNOWN[id] }, palette)),
     ...unknown.map((id, at) => {
-      return kind(id, { hue: OTHER_HUES[at % OTHER_HUES.length], shape: "wedge" }, palette);
+      return makeKind(id, { hue: OTHER_HUES[at % OTHER_HUES.length], shape: "wedge" }, palette);
     }),
   ];
 }
 
-function kind(id: string, { name, hue, shape }: (typeof KNOWN)[string], palette: Palette): Kind {
+function makeKind(
+  id: string,
+  { name, hue, shape }: (typeof KNOWN)[string],
+  palette: Palette,
+): TokenKind {
   const color = hue === null ? plainColor(palette) : hueColor(hue, palette);
   return { id, name: name ?? id, color, shape };
 }
 
-/** A hue as a curve or a mark can have it on this paper. */
+/** A hue for curves and marks in this theme. */
 export function hueColor(hue: number, palette: Palette): string {
   return oklch(isDark(palette) ? 0.76 : 0.53, 0.16, hue);
 }
 
-/** The color of what does not stand out. */
+/** The color of kinds that do not stand out. */
 export function plainColor(palette: Palette): string {
   return oklch(isDark(palette) ? 0.7 : 0.56, 0.012, 255);
 }
@@ -63,7 +67,7 @@ export function specialKinds({ categories, special }: Tokens): Set<string> {
   return new Set(categories.filter((id) => !plain.has(id)));
 }
 
-/** The corners of each shape around a point, x and y in turn; all look equally large. */
+/** The corners of each shape around a point, as alternating x and y; all look equally large. */
 const CORNERS: Record<Shape, number[]> = {
   circle: Array.from({ length: 40 }, (_, at) => {
     const angle = (Math.floor(at / 2) * Math.PI) / 10;
@@ -78,8 +82,8 @@ const CORNERS: Record<Shape, number[]> = {
   ]),
 };
 
-/** A mark's outline around a point, as a path for SVG and canvas alike. */
-export function outline(shape: Shape, x: number, y: number, radius: number): string {
+/** A mark's outline around a point, as a path for SVG and canvas. */
+export function outlineOf(shape: Shape, x: number, y: number, radius: number): string {
   const places = CORNERS[shape].map((part, at) => {
     return ((at % 2 === 0 ? x : y) + part * radius).toFixed(2);
   });

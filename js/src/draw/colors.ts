@@ -1,21 +1,21 @@
-/** Colors and numbers as they are shown. */
+/** Colors and number formats. */
 
-/** The paper and ink of a theme, and how light its heads are. */
+/** The colors of a theme. */
 export interface Palette {
   paper: string;
   ink: string;
   lightness: number;
-  /** For what has no head: all heads together. */
+  /** For all heads together. */
   plain: string;
-  /** For what stands back: bars where hues say something else than heads. */
+  /** For muted marks: bars when hues represent signs. */
   soft: string;
-  /** For numbers that may be negative: those above zero, and those below. */
+  /** For signed values: positive and negative. */
   signs: readonly [above: string, below: string];
 }
 
 const CHROMA = 0.15;
 const FIRST_HUE = 255;
-/** The hue of what is below zero: orange, across from the blue of what is above. */
+/** The hue of negative values: orange, opposite to the blue of positive ones. */
 export const BELOW = 45;
 
 export const PALETTES: Record<"light" | "dark", Palette> = {
@@ -37,18 +37,18 @@ export const PALETTES: Record<"light" | "dark", Palette> = {
   },
 };
 
-/** Turning by the golden angle keeps any number of hues apart, and neighbors furthest. */
+/** The golden angle keeps any number of hues apart, and neighbors furthest. */
 const TURN = 137.508;
-/** Small steps of lightness, so that neighbors differ for eyes that cannot tell the hues. */
+/** Small lightness steps, so that neighbors differ without color vision. */
 const STEPS = [0, -0.09, 0.07];
 
-/** The color of a head, the same wherever and with whatever other heads it is shown. */
+/** The color of a head, the same everywhere. */
 export function headColor(head: number | null, { lightness, plain }: Palette): string {
   if (head === null) return plain;
   return oklch(lightness + STEPS[head % STEPS.length], CHROMA, (FIRST_HUE + head * TURN) % 360);
 }
 
-/** An OKLCH color as #rrggbb, with as much of its chroma as a screen can show. */
+/** An OKLCH color as #rrggbb, with as much chroma as sRGB allows. */
 export function oklch(lightness: number, chroma: number, hue: number): string {
   for (let c = chroma; c > 0; c -= 0.004) {
     const rgb = linear(lightness, c, (hue * Math.PI) / 180);
@@ -81,7 +81,7 @@ function hex(rgb: number[]): string {
   return `#${channels.join("")}`;
 }
 
-/** How far two colors stand apart for a reader, from 1 to 21. */
+/** The WCAG contrast ratio of two colors, from 1 to 21. */
 export function contrast(one: string, other: string): number {
   const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (high + 0.05) / (low + 0.05);
@@ -96,15 +96,15 @@ function luminance(color: string): number {
 }
 
 /** A number with three significant digits. */
-export function number(value: number): string {
+export function formatNumber(value: number): string {
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e5 || size < 1e-3) return value.toExponential(1).replace("e+", "e");
   return size >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
 
-/** A share with two significant digits, never rounded to nothing or to all. */
-export function percent(share: number): string {
+/** A share with two significant digits, never rounded to 0% or 100%. */
+export function formatPercent(share: number): string {
   if (share <= 0) return "0%";
   if (share < 0.001) return "<0.1%";
   if (share < 0.0995) return `${(share * 100).toFixed(1)}%`;

@@ -1,80 +1,80 @@
-/** Elements, made without ever parsing text as markup. */
+/** DOM elements, created without parsing text as markup. */
 
 type Attributes = Record<string, string>;
 
-/** An element with attributes and children; strings become text. */
+/** An element with attributes and children; strings become text nodes. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Attributes = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[Tag] {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
 }
 
-/** A button that does one thing, for as long as its view lives. */
+/** A button that is active until the signal is aborted. */
 export function button(
   label: string,
   title: string,
   press: () => void,
   signal: AbortSignal,
 ): HTMLButtonElement {
-  const made = element("button", { type: "button", title, "aria-label": title }, label);
-  made.addEventListener("click", press, { signal });
-  return made;
+  const node = element("button", { type: "button", title, "aria-label": title }, label);
+  node.addEventListener("click", press, { signal });
+  return node;
 }
 
-/** A choice among a few, with its name beside it. */
+/** A labeled list. */
 export function picker(name: string, choose: (value: string) => void, signal: AbortSignal) {
   const select = element("select", { "aria-label": name });
   select.addEventListener("change", () => choose(select.value), { signal });
-  const told = document.createTextNode(`${name} `);
+  const caption = document.createTextNode(`${name} `);
   const rename = (other: string): void => {
-    told.data = `${other} `;
+    caption.data = `${other} `;
     select.setAttribute("aria-label", other);
   };
-  return { select, node: element("label", { class: "nv-picker" }, told, select), rename };
+  return { select, node: element("label", { class: "nv-picker" }, caption, select), rename };
 }
 
 type Options = [value: string, text: string][];
 
-/** Fill a select with options, keeping it as it is when they are the same. */
-export function options(select: HTMLSelectElement, wanted: Options): void {
-  grouped(select, [["", wanted]]);
+/** Fill a list with options, unless they are unchanged. */
+export function fillOptions(select: HTMLSelectElement, options: Options): void {
+  fillGroups(select, [["", options]]);
 }
 
-/** Fill a select with groups of options; those of a group without a name stand alone. */
-export function grouped(
+/** Fill a list with groups of options; a group without a name has no heading. */
+export function fillGroups(
   select: HTMLSelectElement,
   groups: [name: string, options: Options][],
 ): void {
-  const wanted = JSON.stringify(groups);
-  if (select.dataset.filled === wanted) return;
-  select.dataset.filled = wanted;
-  const made = ([value, text]: Options[number]) => element("option", { value }, text);
+  const key = JSON.stringify(groups);
+  if (select.dataset.filled === key) return;
+  select.dataset.filled = key;
+  const optionOf = ([value, text]: Options[number]) => element("option", { value }, text);
   const children = groups
     .filter(([, inside]) => inside.length > 0)
     .flatMap(([label, inside]) =>
-      label ? [element("optgroup", { label }, ...inside.map(made))] : inside.map(made),
+      label ? [element("optgroup", { label }, ...inside.map(optionOf))] : inside.map(optionOf),
     );
   select.replaceChildren(...children);
 }
 
-/** A token as a reader can see it, even if it is empty or only space. */
-export function visible(piece: string): string {
+/** A token as visible text, even if it is empty or only whitespace. */
+export function visibleText(piece: string): string {
   if (piece === "") return "∅";
   if (piece.trim() !== "") return piece.replace(/\s+/g, " ");
   return piece.replace(/\n/g, "↵").replace(/\t/g, "⇥").replace(/\s/g, "␣");
 }
 
-/** A sentence in place of a picture. */
+/** An error message above a view. */
 export function notice(text: string): HTMLElement {
   return element("p", { class: "nv-notice", role: "alert" }, text);
 }
 
-/** A group of buttons that stays in place while its options are the same. */
+/** A group of buttons that is rebuilt only if its key changes. */
 export function group(name: string, style: string) {
   const node = element("div", { class: `nv-group ${style}`, role: "group", "aria-label": name });
   let built = "";
@@ -86,8 +86,8 @@ export function group(name: string, style: string) {
   return { node, fill };
 }
 
-/** Show which of the buttons are pressed. */
-export function press(buttons: HTMLElement[], isOn: (index: number) => boolean): void {
+/** Mark which buttons are pressed. */
+export function markPressed(buttons: HTMLElement[], isOn: (index: number) => boolean): void {
   buttons.forEach((made, index) => {
     made.setAttribute("aria-pressed", String(isOn(index)));
   });

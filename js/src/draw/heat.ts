@@ -1,46 +1,46 @@
-/** A hue from almost nothing to full color, in even steps of lightness, for heatmaps. */
+/** Color ramps for heatmaps, in even steps of lightness. */
 
 import type { Measure } from "../wire/types";
 import { BELOW, contrast, oklch, type Palette } from "./colors";
 
 export type Rgb = readonly [red: number, green: number, blue: number];
 
-/** How many colors there are: as many as an 8-bit picture can tell apart. */
+/** The number of colors: as many as 8 bits can distinguish. */
 const STEPS = 256;
 
 const ABOVE = 255;
 const CHROMA = 0.15;
 
-/** The lightness of nothing and of all. Nothing stands off the paper, so that a field has edges. */
+/** The lightness of zero and of the maximum. Zero differs from the paper, so that the field has edges. */
 const LIGHT = { nothing: 0.972, all: 0.38 };
 const DARK = { nothing: 0.255, all: 0.9 };
 
-const made = new Map<string, Rgb[]>();
+const ramps = new Map<string, Rgb[]>();
 
-/** The color of each part of the whole, from 0 to 1; what lies beyond is held at the ends. */
+/** The color of each fraction from 0 to 1; values outside are clamped. */
 export function heat(palette: Palette): (part: number) => Rgb {
-  return hot(palette, ABOVE);
+  return rampColors(palette, ABOVE);
 }
 
-/** The same in two hues around almost nothing, from -1 to 1. */
+/** The same in two hues around zero, from -1 to 1. */
 export function signedHeat(palette: Palette): (part: number) => Rgb {
-  const [above, below] = [hot(palette, ABOVE), hot(palette, BELOW)];
+  const [above, below] = [rampColors(palette, ABOVE), rampColors(palette, BELOW)];
   return (part) => (part < 0 ? below(-part) : above(part));
 }
 
-/** The heat of a measure: in two hues where it may be negative. */
+/** The color ramp of a measure: in two hues if it is signed. */
 export function heatOf({ signed }: Pick<Measure, "signed">, palette: Palette) {
   return signed ? signedHeat(palette) : heat(palette);
 }
 
-function hot(palette: Palette, hue: number): (part: number) => Rgb {
+function rampColors(palette: Palette, hue: number): (part: number) => Rgb {
   const name = `${palette.paper} ${hue}`;
-  const colors = made.get(name) ?? ramp(palette, hue);
-  made.set(name, colors);
+  const colors = ramps.get(name) ?? makeRamp(palette, hue);
+  ramps.set(name, colors);
   return (part) => colors[Math.round(Math.min(1, Math.max(0, part)) * (STEPS - 1))] ?? colors[0];
 }
 
-function ramp({ paper }: Palette, hue: number): Rgb[] {
+function makeRamp({ paper }: Palette, hue: number): Rgb[] {
   const { nothing, all } = contrast(paper, "#000000") < 4.5 ? DARK : LIGHT;
   return Array.from({ length: STEPS }, (_, step) => {
     const part = step / (STEPS - 1);
@@ -54,7 +54,7 @@ export function rgb(color: string): Rgb {
   return [red, green, blue];
 }
 
-/** The colors of a measure as a CSS background, for a legend. */
+/** The color ramp of a measure as a CSS background, for a legend. */
 export function heatGradient(measure: Pick<Measure, "signed">, palette: Palette): string {
   const color = heatOf(measure, palette);
   const from = measure.signed ? -1 : 0;

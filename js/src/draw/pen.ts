@@ -1,8 +1,8 @@
-/** What draws ribbons and bars: a canvas, or a recorder that keeps them as SVG. */
+/** What draws ribbons and bars: a canvas, or a recorder that turns them into SVG. */
 
-import { type Attributes, markup, part, short } from "./xml";
+import { type Attributes, markup, opacityOrNull, shortNumber } from "./xml";
 
-/** As much of a canvas's context as the vector marks need. */
+/** The part of a canvas context that the vector marks need. */
 export type Pen = Pick<
   CanvasRenderingContext2D,
   | "beginPath"
@@ -17,7 +17,7 @@ export type Pen = Pick<
   | "globalCompositeOperation"
 >;
 
-/** A pen whose marks can be had as SVG, the lowest first. */
+/** A pen that returns its marks as SVG, the lowest first. */
 export interface Recorder extends Pen {
   marks(): string[];
 }
@@ -26,7 +26,7 @@ export function recorder(): Recorder {
   const above: string[] = [];
   const below: string[] = [];
   let path = "";
-  const points = (...places: number[]) => places.map(short).join(" ");
+  const points = (...places: number[]) => places.map(shortNumber).join(" ");
   const keep = (name: string, attributes: Attributes): void => {
     const under = pen.globalCompositeOperation === "destination-over";
     (under ? below : above).push(markup(name, attributes));
@@ -48,14 +48,14 @@ export function recorder(): Recorder {
     },
     stroke: () => {
       const { strokeStyle, lineWidth, globalAlpha } = pen;
-      const ink = { stroke: String(strokeStyle), "stroke-opacity": part(globalAlpha) };
+      const ink = { stroke: String(strokeStyle), "stroke-opacity": opacityOrNull(globalAlpha) };
       keep("path", { d: path, fill: "none", ...ink, "stroke-width": lineWidth });
     },
     fillRect: (x, y, width, height) => {
       if (width === 0 || height === 0) return;
       const corner = { x: Math.min(x, x + width), y: Math.min(y, y + height) };
       const size = { width: Math.abs(width), height: Math.abs(height) };
-      const ink = { fill: String(pen.fillStyle), "fill-opacity": part(pen.globalAlpha) };
+      const ink = { fill: String(pen.fillStyle), "fill-opacity": opacityOrNull(pen.globalAlpha) };
       keep("rect", { ...corner, ...size, ...ink });
     },
     marks: () => [...below].reverse().concat(above),

@@ -1,17 +1,17 @@
-/** How many pixels of a canvas lie on one of CSS: the screen's own, or more for paper. */
+/** The number of canvas pixels per CSS pixel: the screen's, or more for files. */
 
-let wanted: number | null = null;
+let override: number | null = null;
 
-export function density(): number {
-  return wanted ?? (window.devicePixelRatio || 1);
+export function pixelRatio(): number {
+  return override ?? (window.devicePixelRatio || 1);
 }
 
-/** Do some drawing at another density. */
-export function atDensity<T>(ratio: number, work: () => T): T {
-  wanted = ratio;
+/** Draw at another pixel ratio. */
+export function withPixelRatio<T>(ratio: number, work: () => T): T {
+  override = ratio;
   try {
     return work();
   } finally {
-    wanted = null;
+    override = null;
   }
 }

@@ -1,37 +1,37 @@
-/** Numbers that may be negative, as a table shows them: with a minus, a side and a color. */
+/** Signed values in tables: with a minus sign and a bar to the left or right. */
 
-import { most } from "../math/arrays";
-import { number, percent } from "./colors";
+import { maxOf } from "../math/arrays";
+import { formatNumber, formatPercent } from "./colors";
 import { element } from "./dom";
 
-/** A number with its sign, and how far it reaches to its side, from -1 to 1. */
-export interface Signed {
+/** A signed value as text, and the length of its bar from -1 to 1. */
+export interface SignedCell {
   text: string;
   part: number;
 }
 
 const MINUS = "−";
 
-/** A share with its sign; the least ones keep theirs. */
-export function signedPercent(share: number): string {
+/** A share with its sign, even if it is very small. */
+export function formatSignedPercent(share: number): string {
   const size = Math.abs(share);
-  const text = size > 0 && size < 0.001 ? "0.0%" : percent(size);
+  const text = size > 0 && size < 0.001 ? "0.0%" : formatPercent(size);
   return share < 0 ? `${MINUS}${text}` : text;
 }
 
 /** A number with its sign. */
-export function signedNumber(value: number): string {
-  return value < 0 ? `${MINUS}${number(-value)}` : number(value);
+export function formatSignedNumber(value: number): string {
+  return value < 0 ? `${MINUS}${formatNumber(-value)}` : formatNumber(value);
 }
 
-/** Numbers as cells whose bars can be compared with each other. */
-export function signedCells(values: number[], told: (value: number) => string): Signed[] {
-  const longest = most(values.map(Math.abs)) || 1;
-  return values.map((value) => ({ text: told(value), part: value / longest }));
+/** Values as cells with comparable bars. */
+export function signedCells(values: number[], format: (value: number) => string): SignedCell[] {
+  const longest = maxOf(values.map(Math.abs)) || 1;
+  return values.map((value) => ({ text: format(value), part: value / longest }));
 }
 
-/** A cell with a bar: to the right and full, or to the left, hollow and in the second hue. */
-export function signedCell({ text, part }: Signed): HTMLElement {
+/** A cell with a bar: to the right and filled, or to the left, hollow and in the second hue. */
+export function signedCell({ text, part }: SignedCell): HTMLElement {
   const sign = part < 0 ? "against" : "with";
   const bar = element("i", { class: "nv-lean", "aria-hidden": "true" });
   bar.style.setProperty("--nv-part", Math.abs(part).toFixed(3));

@@ -1,15 +1,15 @@
-/** Elements of SVG, made without ever parsing text as markup. */
+/** SVG elements, created without parsing text as markup. */
 
 const SPACE = "http://www.w3.org/2000/svg";
 
-/** An element of SVG with attributes and children; numbers are written as they are. */
+/** An SVG element with attributes and children. */
 export function svg<Tag extends keyof SVGElementTagNameMap>(
   tag: Tag,
   attributes: Record<string, string | number> = {},
   ...children: (Node | string)[]
 ): SVGElementTagNameMap[Tag] {
-  const made = document.createElementNS(SPACE, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-  made.append(...children);
-  return made;
+  const node = document.createElementNS(SPACE, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  node.append(...children);
+  return node;
 }

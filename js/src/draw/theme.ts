@@ -1,10 +1,10 @@
-/** Light or dark, as the host is or as the reader wants. */
+/** Light or dark: the host's theme, or the reader's choice. */
 
 import type { Theme } from "../wire/types";
 
 export type Shade = "light" | "dark";
 
-/** What hosts set on their page: JupyterLab and Notebook, VS Code, Colab, marimo. */
+/** Attributes that hosts set on their page: JupyterLab and Notebook, VS Code, Colab, marimo. */
 const MARKS: [selector: string, shade: Shade][] = [
   ["[data-jp-theme-light='false']", "dark"],
   ["[data-jp-theme-light='true']", "light"],
@@ -16,18 +16,18 @@ const MARKS: [selector: string, shade: Shade][] = [
   [".light, .light-theme", "light"],
 ];
 
-/** The shade to draw in. */
+/** The shade for a theme. */
 export function shadeFor(theme: Theme): Shade {
   if (theme !== "auto") return theme;
   const places = [document.body, document.documentElement];
   const mark = MARKS.find(([selector]) => places.some((place) => place.matches(selector)));
-  return mark?.[1] ?? (preference().matches ? "dark" : "light");
+  return mark?.[1] ?? (darkPreference().matches ? "dark" : "light");
 }
 
-/** Call back whenever the host may have changed its shade. */
+/** Call a function whenever the host may have changed its theme. */
 export function watchHost(changed: () => void, signal: AbortSignal): void {
-  preference().addEventListener("change", changed, { signal });
-  // JupyterLab hides its page while it changes; by the next frame there is room to draw in.
+  darkPreference().addEventListener("change", changed, { signal });
+  // JupyterLab hides its page while it changes the theme; in the next frame it is visible again.
   const observer = new MutationObserver(() => requestAnimationFrame(changed));
   const attributeFilter = ["class", "data-jp-theme-light", "theme"];
   observer.observe(document.body, { attributes: true, attributeFilter });
@@ -35,6 +35,6 @@ export function watchHost(changed: () => void, signal: AbortSignal): void {
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
 }
 
-function preference(): MediaQueryList {
+function darkPreference(): MediaQueryList {
   return window.matchMedia("(prefers-color-scheme: dark)");
 }

@@ -1,4 +1,4 @@
-/** Axes: where their ticks stand, and labels that must not lie on each other. */
+/** Axis ticks, and labels that do not overlap. */
 
 /** Round numbers from `low` to `high`, about `count` of them. */
 export function linearTicks(low: number, high: number, count: number): number[] {
@@ -6,45 +6,50 @@ export function linearTicks(low: number, high: number, count: number): number[] 
   if (!(step > 0) || !Number.isFinite(step)) return [low];
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);
-  return Array.from({ length: last - first + 1 }, (_, at) => exact((first + at) * step));
+  return Array.from({ length: last - first + 1 }, (_, at) => roundOff((first + at) * step));
 }
 
-/** The least of 1, 2 or 5 times a power of ten that is not below this. */
+/** The smallest of 1, 2 or 5 times a power of ten that is not below a size. */
 export function roundStep(size: number): number {
   if (!(size > 0)) return 0;
   const power = 10 ** Math.floor(Math.log10(size));
-  return exact(([1, 2, 5].find((part) => part * power >= size * (1 - 1e-9)) ?? 10) * power);
+  return roundOff(([1, 2, 5].find((part) => part * power >= size * (1 - 1e-9)) ?? 10) * power);
 }
 
-/** Powers of ten between two positive numbers; with 2 and 5 between them where they are few. */
+/** Powers of ten between two positive numbers; with 2 and 5 between them if they are few. */
 export function logTicks(low: number, high: number): number[] {
   const parts = Math.log10(high / low) > 2.5 ? [1] : [1, 2, 5];
   const first = Math.floor(Math.log10(low));
   const last = Math.ceil(Math.log10(high));
   const ticks: number[] = [];
   for (let power = first; power <= last; power++) {
-    for (const part of parts) ticks.push(exact(part * 10 ** power));
+    for (const part of parts) ticks.push(roundOff(part * 10 ** power));
   }
   return ticks.filter((tick) => tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9));
 }
 
-/** A number without the dust of binary arithmetic. */
-function exact(value: number): number {
+/** A number without binary rounding errors. */
+function roundOff(value: number): number {
   return Number(value.toPrecision(12));
 }
 
 /**
- * Heights as near as can be to those wanted, `gap` apart, in the same order, and within bounds.
+ * Positions as near as possible to the wanted ones, `gap` apart, in the same order, within bounds.
  *
- * Labels that would touch move apart together, so that their middle stays where it was.
+ * Labels that would touch move apart together, so that their middle stays in place.
  */
-export function spread(wanted: number[], gap: number, low: number, high: number): number[] {
-  const order = wanted.map((_, at) => at).sort((a, b) => wanted[a] - wanted[b] || a - b);
-  const room = Math.min(gap, wanted.length > 1 ? (high - low) / (wanted.length - 1) : gap);
+export function spreadLabels(
+  positions: number[],
+  gap: number,
+  low: number,
+  high: number,
+): number[] {
+  const order = positions.map((_, at) => at).sort((a, b) => positions[a] - positions[b] || a - b);
+  const space = Math.min(gap, positions.length > 1 ? (high - low) / (positions.length - 1) : gap);
   const groups: { sum: number; size: number }[] = [];
   order.forEach((at, rank) => {
-    // What the first label of a group would like, once all of it is pushed together.
-    let group = { sum: wanted[at] - rank * room, size: 1 };
+    // The position of the group's first label if the group is packed.
+    let group = { sum: positions[at] - rank * space, size: 1 };
     let above = groups.at(-1);
     while (above && above.sum / above.size >= group.sum / group.size) {
       group = { sum: above.sum + group.sum, size: above.size + group.size };
@@ -54,10 +59,10 @@ export function spread(wanted: number[], gap: number, low: number, high: number)
     groups.push(group);
   });
   const bases = groups.flatMap(({ sum, size }) => new Array<number>(size).fill(sum / size));
-  const top = high - (wanted.length - 1) * room;
-  const found = new Array<number>(wanted.length);
+  const top = high - (positions.length - 1) * space;
+  const spread = new Array<number>(positions.length);
   order.forEach((at, rank) => {
-    found[at] = Math.min(top, Math.max(low, bases[rank])) + rank * room;
+    spread[at] = Math.min(top, Math.max(low, bases[rank])) + rank * space;
   });
-  return found;
+  return spread;
 }

@@ -1,132 +1,133 @@
-/** The one-file page's door: finds the flows written into the page and shows them. */
+/** The one-file page's entry point: finds the flows written into the page and shows them. */
 
 import { mount } from "../app/mount";
-import { report } from "../app/report";
+import { mountReport } from "../app/report";
 import { element, notice } from "../draw/dom";
 import { shadeFor, watchHost } from "../draw/theme";
 import { Store } from "../state/store";
 import { Tiles } from "../state/tiles";
-import { goal, read, strays, write } from "../state/url";
-import { keeper } from "../state/urlSync";
-import type { Choice, Header, Report } from "../wire/types";
+import { readHash, targetFlow, unknownParts, writeHash } from "../state/url";
+import { hashWriter } from "../state/urlSync";
+import type { Header, Report, ViewState } from "../wire/types";
 
-/** One flow of the page, and its number if there are several. */
+/** One flow of the page, with its number if there are several. */
 interface Entry {
   host: HTMLElement;
   number: number | null;
   store: Store;
-  first: Choice;
+  first: ViewState;
   packed: string;
-  /** Shows it, once; a failure shows as a sentence. */
+  /** Show it, once; an error appears as a notice. */
   open(): Promise<void>;
 }
 
-const always = new AbortController().signal;
+const FOREVER = new AbortController().signal;
 
-/** The flow that an element carries as two blocks of data, not yet shown. */
-function entry(host: HTMLElement, number: number | null): Entry {
-  const [about, packed] = [...host.querySelectorAll("script")].map((block) => block.text);
-  const { header, choice } = JSON.parse(about) as { header: Header; choice: Choice };
-  const store = new Store(header, choice);
-  store.choose({}); // what a choice of everything is called differs between Python and here
-  const made = { host, number, store, first: store.choice.value, packed };
+/** The flow that an element holds as two blocks of data, not yet shown. */
+function readEntry(host: HTMLElement, number: number | null): Entry {
+  const [json, packed] = [...host.querySelectorAll("script")].map((block) => block.text);
+  const { header, state } = JSON.parse(json) as { header: Header; state: ViewState };
+  const store = new Store(header, state);
+  store.choose({}); // Python lists all heads by number, the view as null
+  const entry = { host, number, store, first: store.state.value, packed };
   let opened: Promise<void> | null = null;
   const open = (): Promise<void> => {
-    opened ??= show(made).catch((reason: unknown) => refuse(host, reason));
+    opened ??= showEntry(entry).catch((reason: unknown) => showFailure(host, reason));
     return opened;
   };
-  return { ...made, open };
+  return { ...entry, open };
 }
 
-function refuse(host: HTMLElement, reason: unknown): void {
-  host.append(notice(`The picture could not be drawn. ${String(reason)}`));
+function showFailure(host: HTMLElement, reason: unknown): void {
+  host.append(notice(`The view could not be drawn. ${String(reason)}`));
 }
 
-async function show({ host, store, packed, number }: Omit<Entry, "open">): Promise<void> {
-  const tiles = new Tiles(store.header.tiles, await unpacked(packed));
+async function showEntry({ host, store, packed, number }: Omit<Entry, "open">): Promise<void> {
+  const tiles = new Tiles(store.header.tiles, await unpack(packed));
   const root = element("div");
   host.append(root);
   host.style.minHeight = "";
-  mount(root, store, tiles, always);
-  // A page with one view is that view, so its keys work at once; in a frame it has company.
+  mount(root, store, tiles, FOREVER);
+  // If the view is the whole page, its keys work at once; in a frame it must not take the focus.
   if (number === null && window.parent === window) root.focus({ preventScroll: true });
 }
 
-/** Bytes from base64 and gzip, with nothing but what the browser has. */
-async function unpacked(packed: string): Promise<DataView> {
+/** Bytes from base64 and gzip, using only what the browser has. */
+async function unpack(packed: string): Promise<DataView> {
   const stream = new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new DataView(await new Response(stream).arrayBuffer());
 }
 
-/** Bytes from base64: by the browser itself, several times faster, or where it cannot by hand. */
+/** Bytes from base64: by the browser, which is several times faster, or else by hand. */
 function bytesOf(packed: string): Uint8Array<ArrayBuffer> {
-  const own = Uint8Array as { fromBase64?: (letters: string) => Uint8Array<ArrayBuffer> };
-  if (own.fromBase64) return own.fromBase64(packed);
+  const native = Uint8Array as { fromBase64?: (letters: string) => Uint8Array<ArrayBuffer> };
+  if (native.fromBase64) return native.fromBase64(packed);
   const letters = atob(packed);
   const bytes = new Uint8Array(letters.length);
-  // A plain loop: Uint8Array.from takes seconds for the letters of a large file.
+  // A plain loop: Uint8Array.from takes seconds for a large file.
   for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);
   return bytes;
 }
 
-/** Every flow of the page that can be read; the others say why not. */
+/** Every readable flow of the page; the others show why they cannot be read. */
 function entriesIn(hosts: HTMLElement[]): Entry[] {
   return hosts.flatMap((host, index) => {
     try {
-      return [entry(host, hosts.length > 1 ? index + 1 : null)];
+      return [readEntry(host, hosts.length > 1 ? index + 1 : null)];
     } catch (reason) {
-      refuse(host, reason);
+      showFailure(host, reason);
       return [];
     }
   });
 }
 
-/** Show what the address asks for, and let the address follow what is chosen. */
-function route(entries: Entry[], count: number, told: HTMLElement): (number: number) => void {
-  let aim: number | null = null;
-  const follow = (): void => {
+/** Show what the URL asks for, and keep the URL in step with the state. */
+function followUrl(entries: Entry[], count: number, status: HTMLElement): (number: number) => void {
+  let target: number | null = null;
+  const read = (): void => {
     const { hash } = location;
-    const aimed = entries.find(({ number }) => number !== null && number === goal(hash));
-    aim = aimed?.number ?? null;
-    const problems = count > 1 ? strays(hash, count) : [];
+    const entry = entries.find(({ number }) => number !== null && number === targetFlow(hash));
+    target = entry?.number ?? null;
+    const problems = count > 1 ? unknownParts(hash, count) : [];
     for (const { store, first, number } of entries) {
-      const found = read(hash, store.header, first, number);
-      store.choose(found.choice);
-      problems.push(...found.problems);
+      const result = readHash(hash, store.header, first, number);
+      store.choose(result.state);
+      problems.push(...result.problems);
     }
-    told.textContent = sentence(problems);
-    if (aimed) goTo(aimed.host);
+    status.textContent = problemSentence(problems);
+    if (entry) goTo(entry.host);
   };
-  follow();
-  const keep = keeper(() => {
+  read();
+  const write = hashWriter(() => {
     const parts = entries.map(({ store, first, number }) =>
-      write(store.choice.value, first, number),
+      writeHash(store.state.value, first, number),
     );
-    return [aim === null ? "" : `flow=${aim}`, ...parts].filter((part) => part !== "").join("&");
+    const flow = target === null ? "" : `flow=${target}`;
+    return [flow, ...parts].filter((part) => part !== "").join("&");
   });
-  const chosen = (): void => {
-    told.textContent = "";
-    keep();
+  const onChange = (): void => {
+    status.textContent = "";
+    write();
   };
-  for (const { store } of entries) store.choice.watch(chosen, always);
-  window.addEventListener("hashchange", follow);
+  for (const { store } of entries) store.state.watch(onChange, FOREVER);
+  window.addEventListener("hashchange", read);
   return (number) => {
-    aim = number;
-    keep();
+    target = number;
+    write();
   };
 }
 
-/** What the address says and the page does not understand. */
-function sentence(problems: string[]): string {
+/** "Ignored unknown URL parameter: layer=9." */
+function problemSentence(problems: string[]): string {
   if (problems.length === 0) return "";
-  const [several, are] = problems.length > 1 ? ["these parts", "are"] : ["this part", "is"];
-  return `The page has nothing for ${several} of its address, which ${are} left out: ${problems.join(", ")}.`;
+  const parameters = problems.length > 1 ? "parameters" : "parameter";
+  return `Ignored unknown URL ${parameters}: ${problems.join(", ")}.`;
 }
 
-/** How long flows that are drawn above another may push it away, in milliseconds. */
+/** How long other flows may still push a flow away while they load, in milliseconds. */
 const SETTLING = 1500;
 
-/** Go to a flow, and stay there while those around it take their room, unless the reader acts. */
+/** Scroll to a flow, and stay there while those around it load, unless the reader acts. */
 function goTo(host: HTMLElement): void {
   const settled = new AbortController();
   const observer = new ResizeObserver(() => host.scrollIntoView());
@@ -136,7 +137,7 @@ function goTo(host: HTMLElement): void {
     settled.abort();
     style.overflowAnchor = "";
   };
-  style.overflowAnchor = "none"; // the browser would move what is in place already
+  style.overflowAnchor = "none"; // otherwise the browser scrolls as well
   host.scrollIntoView();
   observer.observe(document.body);
   for (const act of ["wheel", "pointerdown", "keydown", "hashchange"]) {
@@ -145,31 +146,31 @@ function goTo(host: HTMLElement): void {
   setTimeout(leave, SETTLING);
 }
 
-/** A list of the flows; each entry goes to its flow. */
-function index(entries: Entry[], go: (number: number) => void): HTMLElement {
+/** A list of the flows, as links. */
+function flowIndex(entries: Entry[], go: (number: number) => void): HTMLElement {
   const items = entries.map(({ host, number, store, open }) => {
     const { model, title } = store.flow;
     const text = element("span", { dir: "auto" }, title);
     const link = element("a", { href: `#flow=${number}` }, element("b", {}, model), " ", text);
-    const clicked = async (event: Event): Promise<void> => {
-      event.preventDefault(); // in a frame the address would be another page's
+    const onClick = async (event: Event): Promise<void> => {
+      event.preventDefault(); // in a frame the URL would be another page's
       goTo(host);
       go(number ?? 1);
       await open();
       host.querySelector<HTMLElement>(".normviz")?.focus({ preventScroll: true });
     };
-    link.addEventListener("click", clicked);
+    link.addEventListener("click", onClick);
     return element("li", {}, link);
   });
   return element("nav", { "aria-label": "flows on this page" }, element("ol", {}, ...items));
 }
 
-/** Open each flow when it comes near to what can be seen. */
-function openInTurn(entries: Entry[]): void {
-  const byHost = new Map(entries.map((one) => [one.host as Element, one]));
+/** Open each flow when it comes near the visible part of the page. */
+function openWhenNear(entries: Entry[]): void {
+  const byHost = new Map(entries.map((entry) => [entry.host as Element, entry]));
   const observer = new IntersectionObserver(
-    (seen) => {
-      for (const { target, isIntersecting } of seen) {
+    (changes) => {
+      for (const { target, isIntersecting } of changes) {
         if (!isIntersecting) continue;
         observer.unobserve(target);
         void byHost.get(target)?.open();
@@ -183,22 +184,22 @@ function openInTurn(entries: Entry[]): void {
   }
 }
 
-/** About how tall a view will be, so that the page is as long as if it were there. */
+/** The approximate height of a view, to reserve its space on the page. */
 function heightOf({ stream }: Store): number {
   const tokens = Math.max(stream.queries.pieces.length, stream.keys.pieces.length);
   return 260 + Math.min(690, Math.max(10, tokens) * 20);
 }
 
-/** Show the charts that an element carries as a block of data. */
+/** Show the charts that an element holds as a block of data. */
 function openReport(host: HTMLElement): void {
   try {
-    const about = JSON.parse(host.querySelector("script")?.text ?? "") as Report;
+    const report = JSON.parse(host.querySelector("script")?.text ?? "") as Report;
     const root = element("div");
     host.append(root);
-    report(root, about, always);
+    mountReport(root, report, FOREVER);
     if (window.parent === window) root.focus({ preventScroll: true });
   } catch (reason) {
-    refuse(host, reason);
+    showFailure(host, reason);
   }
 }
 
@@ -208,25 +209,25 @@ function start(): void {
   every.filter(isReport).forEach(openReport);
   const hosts = every.filter((host) => !isReport(host));
   const entries = entriesIn(hosts);
-  const told = element("p", { class: "normviz-told", role: "status" });
+  const status = element("p", { class: "normviz-told", role: "status" });
   const head = element("header", { class: "normviz-head" });
-  const color = (): void => {
-    head.dataset.shade = told.dataset.shade = shadeFor("auto");
+  const setShade = (): void => {
+    head.dataset.shade = status.dataset.shade = shadeFor("auto");
   };
-  color();
-  watchHost(color, always);
-  every[0]?.before(told);
+  setShade();
+  watchHost(setShade, FOREVER);
+  every[0]?.before(status);
   if (hosts.length === 0) return;
   if (hosts.length === 1) {
-    route(entries, 1, told);
+    followUrl(entries, 1, status);
     void entries[0]?.open();
     return;
   }
-  openInTurn(entries);
-  const list = index(entries, (number) => go(number));
+  openWhenNear(entries);
+  const list = flowIndex(entries, (number) => go(number));
   head.append(list);
-  told.before(head);
-  const go = route(entries, hosts.length, told);
+  status.before(head);
+  const go = followUrl(entries, hosts.length, status);
 }
 
 start();

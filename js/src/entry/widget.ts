@@ -1,22 +1,22 @@
-/** The notebook's door: the only file that knows anywidget. */
+/** The notebook's entry point: the only file that knows anywidget. */
 
 import type { AnyModel, Render } from "@anywidget/types";
-import { guard, mount } from "../app/mount";
-import { same } from "../state/signal";
+import { mount, withErrorNotice } from "../app/mount";
+import { isEqual } from "../state/signal";
 import { Store } from "../state/store";
 import { type Delivery, Tiles } from "../state/tiles";
-import { CHOICES, type Choice, type Header } from "../wire/types";
+import { type Header, STATE_KEYS, type ViewState } from "../wire/types";
 import "../styles/style.css";
 
-interface Traits extends Choice {
+interface Traits extends ViewState {
   _header: Header;
   _data: DataView;
 }
 
 const render: Render<Traits> = ({ model, el, signal }) => {
-  guard(el, () => {
+  withErrorNotice(el, () => {
     const header = model.get("_header");
-    const store = new Store(header, chosen(model));
+    const store = new Store(header, stateOf(model));
     const tiles = new Tiles(header.tiles, model.get("_data"), (want) => model.send({ want }));
     sync(model, store, signal);
     receive(model, tiles, signal);
@@ -24,35 +24,35 @@ const render: Render<Traits> = ({ model, el, signal }) => {
   })();
 };
 
-/** Keep the choices of Python and of the view the same. */
+/** Keep the state the same in Python and in the view. */
 function sync(model: AnyModel<Traits>, store: Store, signal: AbortSignal): void {
-  const fromPython = () => store.choose(chosen(model));
-  for (const name of CHOICES) model.on(`change:${name}`, fromPython);
+  const fromPython = () => store.choose(stateOf(model));
+  for (const key of STATE_KEYS) model.on(`change:${key}`, fromPython);
   const toPython = () => {
-    const choice = store.choice.value;
-    const changed = CHOICES.filter((name) => !same(choice[name], model.get(name)));
-    for (const name of changed) model.set(name, choice[name]);
+    const state = store.state.value;
+    const changed = STATE_KEYS.filter((key) => !isEqual(state[key], model.get(key)));
+    for (const key of changed) model.set(key, state[key]);
     if (changed.length > 0) model.save_changes();
   };
-  store.choice.watch(toPython, signal);
+  store.state.watch(toPython, signal);
   const leave = () => {
-    for (const name of CHOICES) model.off(`change:${name}`, fromPython);
+    for (const key of STATE_KEYS) model.off(`change:${key}`, fromPython);
   };
   signal.addEventListener("abort", leave, { once: true });
 }
 
-/** Hand the tiles that Python sends to those who wait for them. */
+/** Pass on the tiles that Python sends. */
 function receive(model: AnyModel<Traits>, tiles: Tiles, signal: AbortSignal): void {
-  const arrived = (content: unknown, buffers: DataView[]): void => {
+  const onMessage = (content: unknown, buffers: DataView[]): void => {
     const delivery = content as Partial<Delivery> | null;
     if (typeof delivery?.tile === "string") tiles.accept(delivery as Delivery, buffers ?? []);
   };
-  model.on("msg:custom", arrived);
-  signal.addEventListener("abort", () => model.off("msg:custom", arrived), { once: true });
+  model.on("msg:custom", onMessage);
+  signal.addEventListener("abort", () => model.off("msg:custom", onMessage), { once: true });
 }
 
-function chosen(model: AnyModel<Traits>): Choice {
-  return Object.fromEntries(CHOICES.map((name) => [name, model.get(name)])) as unknown as Choice;
+function stateOf(model: AnyModel<Traits>): ViewState {
+  return Object.fromEntries(STATE_KEYS.map((key) => [key, model.get(key)])) as unknown as ViewState;
 }
 
 export default { render };

@@ -1,16 +1,16 @@
 /** The backgrounds, borders and rings of an element. */
 
-import { markup, part } from "../draw/xml";
+import { markup, opacityOrNull } from "../draw/xml";
 import { type Ink, inkOf, inksIn } from "./color";
-import { type Box, grown, placed } from "./place";
+import { type Box, grow, rectOf } from "./geometry";
 
-/** A rectangle that an element shows. */
+/** A rectangle drawn for an element. */
 export interface Plate {
   markup: string;
   box: Box;
 }
 
-/** What is drawn for an element beside its text; `name` gives a gradient its name. */
+/** What is drawn for an element besides its text; `name` returns ids for gradients. */
 export function platesOf(
   element: Element,
   opacity: number,
@@ -25,9 +25,9 @@ export function platesOf(
   const ground = inkOf(style.backgroundColor);
   const rings = [...shadows(style, box), ...border(style, box), ...outline(element, style, box)];
   return [
-    ...(ground && ground.color !== paper ? [filled(box, ground, opacity, radiusOf(style))] : []),
+    ...(ground && ground.color !== paper ? [fillPlate(box, ground, opacity, radiusOf(style))] : []),
     ...gradient(style, box, opacity, name),
-    ...rings.map((ring) => stroked(ring, opacity)),
+    ...rings.map((ring) => strokePlate(ring, opacity)),
   ];
 }
 
@@ -35,24 +35,24 @@ function radiusOf({ borderTopLeftRadius }: CSSStyleDeclaration): number {
   return Number.parseFloat(borderTopLeftRadius) || 0;
 }
 
-function filled(box: Box, { color, alpha }: Ink, opacity: number, radius: number): Plate {
-  const shape = { ...placed(box), rx: radius > 0 ? radius : null };
-  const ink = { fill: color, "fill-opacity": part(alpha * opacity) };
+function fillPlate(box: Box, { color, alpha }: Ink, opacity: number, radius: number): Plate {
+  const shape = { ...rectOf(box), rx: radius > 0 ? radius : null };
+  const ink = { fill: color, "fill-opacity": opacityOrNull(alpha * opacity) };
   return { markup: markup("rect", { ...shape, ...ink }), box };
 }
 
-/** A line along a box, `width` thick, around its `middle`. */
+/** A rectangular line, `width` thick, centered on `middle`. */
 interface Ring {
   middle: Box;
   width: number;
   ink: Ink;
 }
 
-function stroked({ middle, width, ink }: Ring, opacity: number): Plate {
+function strokePlate({ middle, width, ink }: Ring, opacity: number): Plate {
   const line = { stroke: ink.color, "stroke-width": width };
-  const alpha = { "stroke-opacity": part(ink.alpha * opacity) };
-  const rect = markup("rect", { ...placed(middle), fill: "none", ...line, ...alpha });
-  return { markup: rect, box: grown(middle, width / 2) };
+  const alpha = { "stroke-opacity": opacityOrNull(ink.alpha * opacity) };
+  const rect = markup("rect", { ...rectOf(middle), fill: "none", ...line, ...alpha });
+  return { markup: rect, box: grow(middle, width / 2) };
 }
 
 /** A border that is the same on all sides. */
@@ -61,20 +61,20 @@ function border(style: CSSStyleDeclaration, box: Box): Ring[] {
   const ink = inkOf(style.borderTopColor);
   const isEven = style.borderTopWidth === style.borderLeftWidth;
   if (!ink || width === 0 || !isEven || style.borderTopStyle === "none") return [];
-  return [{ middle: grown(box, -width / 2), width, ink }];
+  return [{ middle: grow(box, -width / 2), width, ink }];
 }
 
-/** An outline, but not the one that shows where the keyboard is. */
+/** An outline, except the keyboard focus ring. */
 function outline(element: Element, style: CSSStyleDeclaration, box: Box): Ring[] {
   const width = Number.parseFloat(style.outlineWidth) || 0;
   const ink = inkOf(style.outlineColor);
   const isOurs = style.outlineStyle === "solid" && !element.matches(":focus-visible");
   if (!ink || width === 0 || !isOurs) return [];
   const away = (Number.parseFloat(style.outlineOffset) || 0) + width / 2;
-  return [{ middle: grown(box, away), width, ink }];
+  return [{ middle: grow(box, away), width, ink }];
 }
 
-/** Shadows that are rings: neither moved nor blurred. */
+/** Shadows that are rings: without offset or blur. */
 function shadows(style: CSSStyleDeclaration, box: Box): Ring[] {
   const sizes = style.boxShadow.replace(/(rgba?|color)\([^)]*\)/g, "").split(",");
   const inks = inksIn(style.boxShadow);
@@ -82,12 +82,12 @@ function shadows(style: CSSStyleDeclaration, box: Box): Ring[] {
     const lengths = (sizes[at] ?? "").match(/-?[\d.]+(?=px)/g)?.map(Number) ?? [];
     const [x, y, blur, width = 0] = lengths;
     const isRing = x === 0 && y === 0 && blur === 0 && width > 0;
-    return isRing ? [{ middle: grown(box, width / 2), width, ink }] : [];
+    return isRing ? [{ middle: grow(box, width / 2), width, ink }] : [];
   });
-  return rings.reverse(); // the first lies on top
+  return rings.reverse(); // the first one is on top
 }
 
-/** A background that goes from color to color, from left to right. */
+/** A background gradient from left to right. */
 function gradient(
   { backgroundImage }: CSSStyleDeclaration,
   box: Box,
@@ -102,6 +102,6 @@ function gradient(
   });
   const id = name();
   const defined = markup("linearGradient", { id }, stops.join(""));
-  const ink = { fill: `url(#${id})`, "fill-opacity": part(opacity) };
-  return [{ markup: defined + markup("rect", { ...placed(box), ...ink }), box }];
+  const ink = { fill: `url(#${id})`, "fill-opacity": opacityOrNull(opacity) };
+  return [{ markup: defined + markup("rect", { ...rectOf(box), ...ink }), box }];
 }

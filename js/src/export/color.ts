@@ -1,4 +1,4 @@
-/** Colors and fonts as the page has computed them, in words that every reader of SVG knows. */
+/** Computed colors and fonts, in a form that every SVG viewer understands. */
 
 export interface Ink {
   /** As #rrggbb. */
@@ -6,12 +6,12 @@ export interface Ink {
   alpha: number;
 }
 
-/** A computed color; null where nothing would be seen. */
+/** A computed color; null if it is invisible. */
 export function inkOf(computed: string): Ink | null {
-  const found = /^(rgba?|color)\(([^)]*)\)/.exec(computed);
-  if (!found) return null;
-  const numbers = found[2].match(/-?[\d.]+(e-?\d+)?%?/g)?.map(numberIn) ?? [];
-  const scale = found[1] === "color" ? 255 : 1;
+  const match = /^(rgba?|color)\(([^)]*)\)/.exec(computed);
+  if (!match) return null;
+  const numbers = match[2].match(/-?[\d.]+(e-?\d+)?%?/g)?.map(numberIn) ?? [];
+  const scale = match[1] === "color" ? 255 : 1;
   const [red, green, blue, alpha = 1] = numbers;
   if (numbers.length < 3 || alpha === 0) return null;
   return { color: hex([red, green, blue].map((channel) => channel * scale)), alpha };
@@ -29,16 +29,16 @@ function hex(channels: number[]): string {
   return `#${pairs.join("")}`;
 }
 
-/** Every color that a longer value names, in its order. */
+/** All colors in a CSS value, in order. */
 export function inksIn(computed: string): Ink[] {
   const all = computed.match(/(rgba?|color)\([^)]*\)/g) ?? [];
   return all.map(inkOf).filter((ink) => ink !== null);
 }
 
-/** Fonts that are found where the page's own are not. */
+/** Common fallback fonts. */
 const COMMON = ["Helvetica", "Arial", "DejaVu Sans", "sans-serif"];
 
-/** The page's fonts, and after them common ones, down to any without serifs. */
+/** The page's fonts, followed by common ones. */
 export function fontsAfter(computed: string): string {
   const own = computed
     .split(",")

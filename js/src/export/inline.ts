@@ -1,45 +1,41 @@
-/** An SVG that stands in the page, copied with the look that the style sheet gives it. */
+/** Copies an SVG of the page with its computed styles. */
 
-import { type Attributes, escaped, markup, part } from "../draw/xml";
+import { type Attributes, escapeXml, markup, opacityOrNull } from "../draw/xml";
 import { inkOf } from "./color";
 
-/** What is copied as it is; all else is either look or of no use outside of the page. */
-const KEPT = ["d", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "ry"].concat([
-  "width",
-  "height",
-  "points",
-  "transform",
-  "text-anchor",
-]);
+/** Attributes that are copied unchanged; everything else is style or useless outside the page. */
+const KEPT_ATTRIBUTES = ["d", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "ry"].concat(
+  ["width", "height", "points", "transform", "text-anchor"],
+);
 
 const SHAPES = ["path", "line", "rect", "circle", "ellipse", "polyline", "polygon"];
 
-/** A drawing as one group, where it stands on the page. */
-export function copied(drawing: SVGSVGElement, opacity: number): string {
+/** A drawing as one group, at its position on the page. */
+export function copySvg(drawing: SVGSVGElement, opacity: number): string {
   const { left, top, width } = drawing.getBoundingClientRect();
   const box = drawing.viewBox.baseVal;
   const scale = box && box.width > 0 ? width / box.width : 1;
   const turned = Math.abs(scale - 1) < 1e-3 ? "" : ` scale(${scale.toFixed(4)})`;
   const transform = `translate(${left.toFixed(2)} ${top.toFixed(2)})${turned}`;
-  const inside = [...drawing.children].map(copy).join("");
-  return inside && markup("g", { transform, opacity: part(opacity) }, inside);
+  const inside = [...drawing.children].map(copyElement).join("");
+  return inside && markup("g", { transform, opacity: opacityOrNull(opacity) }, inside);
 }
 
-function copy(element: Element): string {
+function copyElement(element: Element): string {
   const style = getComputedStyle(element);
   const opacity = Number(style.opacity);
   if (style.display === "none" || style.visibility !== "visible" || opacity === 0) return "";
   const name = element.localName;
-  const kept = { ...keptOf(element), opacity: part(opacity) };
+  const kept = { ...keptOf(element), opacity: opacityOrNull(opacity) };
   if (SHAPES.includes(name)) return markup(name, { ...kept, ...inksOf(style) });
-  if (name === "text") return lettering(element, style, kept);
-  const inside = [...element.children].map(copy).join("");
+  if (name === "text") return textToSvg(element, style, kept);
+  const inside = [...element.children].map(copyElement).join("");
   return name === "g" && inside ? markup("g", kept, inside) : "";
 }
 
 function keptOf(element: Element): Attributes {
   return Object.fromEntries(
-    KEPT.filter((name) => element.hasAttribute(name)).map((name) => [
+    KEPT_ATTRIBUTES.filter((name) => element.hasAttribute(name)).map((name) => [
       name,
       element.getAttribute(name),
     ]),
@@ -50,7 +46,7 @@ function inksOf(style: CSSStyleDeclaration): Attributes {
   const fill = inkOf(style.fill);
   return {
     fill: fill?.color ?? "none",
-    "fill-opacity": fill && part(fill.alpha * Number(style.fillOpacity)),
+    "fill-opacity": fill && opacityOrNull(fill.alpha * Number(style.fillOpacity)),
     ...strokeOf(style),
   };
 }
@@ -62,15 +58,15 @@ function strokeOf(style: CSSStyleDeclaration): Attributes {
   return {
     stroke: stroke.color,
     "stroke-width": Number.parseFloat(style.strokeWidth),
-    "stroke-opacity": part(stroke.alpha * Number(style.strokeOpacity)),
+    "stroke-opacity": opacityOrNull(stroke.alpha * Number(style.strokeOpacity)),
     "stroke-dasharray": dashes === "none" ? null : dashes.replace(/px/g, ""),
     "stroke-linejoin": join === "miter" ? null : join,
   };
 }
 
-/** A text; its edge, where it has one, is painted before it and not over it. */
-function lettering(element: Element, style: CSSStyleDeclaration, kept: Attributes): string {
-  const text = escaped(element.textContent ?? "");
+/** A text; its outline, if it has one, is painted below it. */
+function textToSvg(element: Element, style: CSSStyleDeclaration, kept: Attributes): string {
+  const text = escapeXml(element.textContent ?? "");
   const size = { "font-size": Number.parseFloat(style.fontSize) };
   const weight = { "font-weight": style.fontWeight === "400" ? null : style.fontWeight };
   const all = { ...kept, ...size, ...weight };

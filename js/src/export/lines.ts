@@ -1,17 +1,17 @@
-/** Text as it is seen: broken into lines, cut where an ellipsis stands. Pure. */
+/** Visible text: broken into lines, cut off at an ellipsis. Pure. */
 
-import { type Attributes, escaped, markup, part } from "../draw/xml";
+import { type Attributes, escapeXml, markup, opacityOrNull } from "../draw/xml";
 import type { Ink } from "./color";
-import { type Box, onPage, type Span } from "./place";
+import { type Box, onPage, type Span } from "./geometry";
 
-/** How a text looks. */
+/** The style of a text. */
 export interface Look {
   size: number;
   weight: string;
   ink: Ink;
-  /** What makes it bolder without being wider, in pixels. */
+  /** The text stroke, in pixels. */
   stroke: number;
-  /** The color around its letters. */
+  /** The color of the halo. */
   halo: string | null;
 }
 
@@ -19,24 +19,24 @@ export interface Look {
 export interface Line extends Look {
   text: string;
   span: Span;
-  /** How far below the span's top the letters stand. */
+  /** The distance from the top of the span to the baseline. */
   ascent: number;
-  /** Which edge stays where it is when the fonts are others. */
+  /** The edge that stays in place if the font changes. */
   edge: "left" | "middle" | "right";
   isRtl: boolean;
   isTurned: boolean;
-  /** Lines of the same block may be joined where they touch. */
+  /** Adjacent lines of the same block may be joined. */
   block: unknown;
 }
 
-/** A letter, or what is shown as one, and where it is. */
+/** A grapheme and its position. */
 export interface Letter {
   text: string;
   span: Span | null;
 }
 
-/** Letters by the line they are on; those without a place stay with the one before. */
-export function broken(letters: Letter[]): Letter[][] {
+/** Letters grouped by line; those without a position stay with the previous one. */
+export function breakLines(letters: Letter[]): Letter[][] {
   const lines: Letter[][] = [];
   let middle = Number.NaN;
   for (const letter of letters) {
@@ -50,12 +50,15 @@ export function broken(letters: Letter[]): Letter[][] {
   return lines;
 }
 
-/** The span of some letters; null where none has a place. */
+/** The span of some letters; null if none has a position. */
 export function spanOf(letters: Letter[]): Span | null {
-  return letters.reduce<Span | null>((all, { span }) => (span ? union(all, span) : all), null);
+  return letters.reduce<Span | null>(
+    (all, { span }) => (span ? unionOfSpans(all, span) : all),
+    null,
+  );
 }
 
-function union(one: Span | null, other: Span): Span {
+function unionOfSpans(one: Span | null, other: Span): Span {
   if (!one) return other;
   return {
     start: Math.min(one.start, other.start),
@@ -66,12 +69,12 @@ function union(one: Span | null, other: Span): Span {
 }
 
 /**
- * Where a text stands that a style sheet puts before the `first` of an element's own.
+ * The position of a text that a style sheet puts before the `first` text of an element.
  *
- * It has no place of its own: it is what an element's boxes have more than the text in them. Where
- * a line breaks inside it, only its end is on the line of the first.
+ * It has no position of its own: it is the part of the element's boxes without text. If a line
+ * breaks inside it, only its end is on the line of the first.
  */
-export function placeBefore(
+export function positionBefore(
   text: string,
   width: number,
   boxes: Span[],
@@ -91,8 +94,8 @@ export function placeBefore(
 
 const ELLIPSIS = "…";
 
-/** What is left of a line that is too long for its room, with an ellipsis `dots` wide. */
-export function cut(
+/** What remains of a line that is too long, with an ellipsis of width `dots`. */
+export function ellipsize(
   letters: Letter[],
   limit: number,
   dots: number,
@@ -104,22 +107,22 @@ export function cut(
   const text = seen.map((letter) => letter.text).join("");
   const start = Math.min(span.start, limit - dots);
   const end = seen.length > 0 ? Math.min(limit, span.end + dots) : limit;
-  // The dots stand at the right; that is where a text from right to left begins.
+  // The ellipsis is at the right, where right-to-left text begins.
   return { text: isRtl ? ELLIPSIS + text : text + ELLIPSIS, span: { ...span, start, end } };
 }
 
-/** How far apart two pieces of one line may be, as a part of the letters' size. */
+/** The largest gap between two pieces of one line, as a fraction of the font size. */
 const APART = 0.5;
 
 /** Markup, or a line that may still be joined with the next. */
 export type Mark = Line | string;
 
-/** Pieces of text that follow each other on one line, as one. */
-export function joined(marks: Mark[]): Mark[] {
+/** Joins pieces of text that follow each other on one line. */
+export function joinLines(marks: Mark[]): Mark[] {
   const all: Mark[] = [];
   for (const mark of marks) {
     const before = all.at(-1);
-    const both = isLine(before) && isLine(mark) ? together(before, mark) : null;
+    const both = isLine(before) && isLine(mark) ? joinPair(before, mark) : null;
     if (both) all[all.length - 1] = both;
     else all.push(mark);
   }
@@ -130,14 +133,14 @@ function isLine(mark: Mark | undefined): mark is Line {
   return typeof mark === "object";
 }
 
-function together(one: Line, other: Line): Line | null {
+function joinPair(one: Line, other: Line): Line | null {
   const facts = ({ text, span, ascent, ...rest }: Line) => JSON.stringify({ ...rest, block: 0 });
   if (one.block !== other.block || facts(one) !== facts(other)) return null;
   if (one.isRtl || one.edge !== "left") return null;
   const isLevel = Math.abs(one.span.top - other.span.top) < 1;
   const gap = other.span.start - one.span.end;
   if (!isLevel || Math.abs(gap) > APART * one.size) return null;
-  return { ...one, text: one.text + other.text, span: union(one.span, other.span) };
+  return { ...one, text: one.text + other.text, span: unionOfSpans(one.span, other.span) };
 }
 
 /** The box of a line on the page. */
@@ -145,10 +148,10 @@ export function boxOf({ span, isTurned }: Line): Box {
   return onPage(span, isTurned);
 }
 
-/** A line as SVG; what glows is written twice, since few tools know how to paint the edge first. */
-export function written(line: Line): string {
+/** A line as SVG; a halo is a second text, because few tools support paint-order. */
+export function lineToSvg(line: Line): string {
   const spaced = line.text.replace(/\s+/g, " ");
-  // At the end of what is held at its start, a space is of no use.
+  // Trailing spaces are useless in left-aligned text.
   const text = line.edge === "left" && !line.isRtl ? spaced.trimEnd() : spaced;
   if (text.trim() === "") return "";
   const { size, weight, span, ascent, edge, isRtl, isTurned } = line;
@@ -163,19 +166,21 @@ export function written(line: Line): string {
     transform: isTurned ? "rotate(-90)" : null,
     "xml:space": text === text.trim() ? null : "preserve",
   };
-  return haloed(line, at, text);
+  return haloToSvg(line, at, text);
 }
 
-function haloed({ ink, stroke, halo }: Look, at: Attributes, text: string): string {
-  const fill = { fill: ink.color, "fill-opacity": part(ink.alpha) };
+function haloToSvg({ ink, stroke, halo }: Look, at: Attributes, text: string): string {
+  const fill = { fill: ink.color, "fill-opacity": opacityOrNull(ink.alpha) };
   const bold = stroke > 0 ? { stroke: ink.color, "stroke-width": stroke } : {};
-  const own = markup("text", { ...at, ...fill, ...bold }, escaped(text));
+  const own = markup("text", { ...at, ...fill, ...bold }, escapeXml(text));
   if (halo === null) return own;
   const edge = { stroke: halo, "stroke-width": 3, "stroke-linejoin": "round" };
-  return markup("text", { ...at, fill: halo, ...edge, "aria-hidden": "true" }, escaped(text)) + own;
+  return (
+    markup("text", { ...at, fill: halo, ...edge, "aria-hidden": "true" }, escapeXml(text)) + own
+  );
 }
 
-/** What is fixed at an edge of the page is the start or the end of a text, as it is read. */
+/** The text-anchor for an edge, which depends on the reading direction. */
 function anchorOf(edge: Line["edge"], isRtl: boolean): string | null {
   if (edge === "middle") return "middle";
   return (edge === "right") !== isRtl ? "end" : null;

@@ -1,9 +1,9 @@
-/** Pixels: a canvas as a picture inside a figure, and a figure as a picture. */
+/** Pixels: a canvas as an image in a figure, and a figure as a PNG. */
 
-import type { Box } from "./place";
+import type { Box } from "./geometry";
 
-/** The part of a canvas that is seen, as the address of a PNG; null where it is blank. */
-export function pictureOf(canvas: HTMLCanvasElement, seen: Box): string | null {
+/** The visible part of a canvas as a PNG data URL; null if it is blank. */
+export function imageOf(canvas: HTMLCanvasElement, seen: Box): string | null {
   const { left, top, width, height } = canvas.getBoundingClientRect();
   if (canvas.width === 0 || canvas.height === 0 || width === 0 || height === 0) return null;
   const [across, down] = [canvas.width / width, canvas.height / height];
@@ -18,7 +18,7 @@ export function pictureOf(canvas: HTMLCanvasElement, seen: Box): string | null {
   return isBlank ? null : part.toDataURL("image/png");
 }
 
-/** How many pixels of a saved picture lie on one of the screen, and the most there may be. */
+/** The pixel ratio of a saved PNG, and the most pixels it may have. */
 const SHARP = 2;
 const MOST = 64e6;
 
@@ -35,10 +35,10 @@ export async function pngOf(figure: { svg: string; width: number; height: number
   try {
     await image.decode();
   } catch {
-    throw new Error("This page may not draw it as a PNG here; it can be saved as an SVG.");
+    throw new Error("This page does not allow PNG export. Save it as SVG instead.");
   }
   context?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  const made = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
-  if (!context || !made) throw new Error("This browser refuses to draw it as a PNG.");
-  return made;
+  const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
+  if (!context || !blob) throw new Error("This browser cannot export a PNG.");
+  return blob;
 }

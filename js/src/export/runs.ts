@@ -1,48 +1,58 @@
-/** The lines of text that an element shows, found on the page. */
+/** The lines of text of an element, measured on the page. */
 
 import { inkOf, inksIn } from "./color";
-import { broken, cut, type Letter, type Line, type Look, placeBefore, spanOf } from "./lines";
-import { along, type Box, type Span } from "./place";
+import { alongText, type Box, type Span } from "./geometry";
+import {
+  breakLines,
+  ellipsize,
+  type Letter,
+  type Line,
+  type Look,
+  positionBefore,
+  spanOf,
+} from "./lines";
 
-/** What an element hands down to what is in it. */
-export interface Setting {
+/** What an element passes on to its children. */
+export interface Inherited {
   opacity: number;
-  /** Nothing beyond it can be seen. */
+  /** Nothing outside is visible. */
   clip: Box;
-  /** Whether something in it may be covered by what does not scroll with it. */
+  /** Whether content may be covered by something that does not scroll. */
   isScrolled: boolean;
   isTurned: boolean;
 }
 
-/** The lines of a text. */
-export function linesOf(node: Text, setting: Setting): Line[] {
+/** The lines of a text node. */
+export function linesOf(node: Text, inherited: Inherited): Line[] {
   const element = node.parentElement;
   if (!element || node.data.trim() === "") return [];
-  const look = lookOf(element, setting.opacity);
+  const look = lookOf(element, inherited.opacity);
   if (!look) return [];
   const whole = rangeOver(node, 0, node.length);
-  const rects = [...whole.getClientRects()].map((rect) => along(rect, setting.isTurned));
+  const rects = [...whole.getClientRects()].map((rect) => alongText(rect, inherited.isTurned));
   if (rects.length === 0) return [];
-  const frame = frameOf(element, setting.isTurned);
+  const frame = frameOf(element, inherited.isTurned);
   const fits = rects.length === 1 && rects[0].end <= frame.limit + 0.5;
   const lines = fits
     ? [{ text: node.data, span: rects[0] }]
-    : broken(lettersOf(node, setting.isTurned)).map((letters) => lineIn(letters, element, frame));
+    : breakLines(lettersOf(node, inherited.isTurned)).map((letters) =>
+        lineIn(letters, element, frame),
+      );
   return lines.flatMap((line) => (line ? [{ ...look, ...frame.facts, ...line }] : []));
 }
 
-/** What the style sheet puts before an element's own text. */
-export function linesBefore(element: Element, setting: Setting): Line[] {
+/** The `::before` text of an element. */
+export function linesBefore(element: Element, inherited: Inherited): Line[] {
   const text = /^"(.*)"$/.exec(getComputedStyle(element, "::before").content)?.[1];
-  const boxes = [...element.getClientRects()].map((rect) => along(rect, setting.isTurned));
-  const look = text && boxes.length > 0 ? lookOf(element, setting.opacity) : null;
+  const boxes = [...element.getClientRects()].map((rect) => alongText(rect, inherited.isTurned));
+  const look = text && boxes.length > 0 ? lookOf(element, inherited.opacity) : null;
   if (!text || !look) return [];
   const inside = document.createRange();
   inside.selectNodeContents(element);
   const [rect] = inside.getClientRects();
-  const first = rect ? along(rect, setting.isTurned) : null;
-  const found = placeBefore(text, widthOf(text, element), boxes, first);
-  return [{ ...look, ...frameOf(element, setting.isTurned).facts, ...found }];
+  const first = rect ? alongText(rect, inherited.isTurned) : null;
+  const position = positionBefore(text, widthOf(text, element), boxes, first);
+  return [{ ...look, ...frameOf(element, inherited.isTurned).facts, ...position }];
 }
 
 function rangeOver(node: Text, from: number, to: number): Range {
@@ -58,11 +68,11 @@ function lettersOf(node: Text, isTurned: boolean): Letter[] {
     const range = rangeOver(node, from, from + text.length);
     from += text.length;
     const [rect] = [...range.getClientRects()].filter(({ width, height }) => width * height > 0);
-    return { text, span: rect ? along(rect, isTurned) : null };
+    return { text, span: rect ? alongText(rect, isTurned) : null };
   });
 }
 
-/** What readers take for single letters. */
+/** The graphemes of a text. */
 function graphemes(text: string): string[] {
   if (!("Segmenter" in Intl)) return [...text];
   const parts = new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text);
@@ -73,12 +83,12 @@ function lineIn(letters: Letter[], element: Element, { limit, facts }: Frame) {
   const span = spanOf(letters);
   if (!span) return null;
   if (span.end <= limit + 0.5) return { text: letters.map(({ text }) => text).join(""), span };
-  return cut(letters, limit, widthOf("…", element), facts.isRtl);
+  return ellipsize(letters, limit, widthOf("…", element), facts.isRtl);
 }
 
-/** What is the same for all lines of a block. */
+/** The facts shared by all lines of a block. */
 interface Frame {
-  /** Where an ellipsis would stand at the latest. */
+  /** The position where text is cut off with an ellipsis. */
   limit: number;
   facts: Pick<Line, "edge" | "isRtl" | "isTurned" | "block" | "ascent">;
 }
@@ -86,7 +96,7 @@ interface Frame {
 function frameOf(element: Element, isTurned: boolean): Frame {
   const block = blockOf(element);
   const style = getComputedStyle(block);
-  const span = along(block.getBoundingClientRect(), isTurned);
+  const span = alongText(block.getBoundingClientRect(), isTurned);
   const isCut = style.textOverflow === "ellipsis" && style.overflowX !== "visible";
   const limit = isCut ? span.end - Number.parseFloat(style.paddingRight) : Number.POSITIVE_INFINITY;
   const isRtl = getComputedStyle(element).direction === "rtl";
@@ -99,7 +109,7 @@ function blockOf(element: Element): Element {
   return isInline && element.parentElement ? blockOf(element.parentElement) : element;
 }
 
-/** The edge at which a block's text is held: by its style, or by where the block itself is held. */
+/** The edge at which a block's text is aligned: by its style, or by the block's own position. */
 function edgeOf(
   block: Element,
   style: CSSStyleDeclaration,
@@ -110,7 +120,7 @@ function edgeOf(
   if (textAlign === "center") return "middle";
   if (textAlign === "right" || (textAlign === "start" && direction === "rtl")) return "right";
   if (position !== "absolute" || !block.parentElement) return "left";
-  const around = along(block.parentElement.getBoundingClientRect(), isTurned);
+  const around = alongText(block.parentElement.getBoundingClientRect(), isTurned);
   const isRight = Math.abs(span.end - around.end) < 1 && span.start - around.start > 1;
   return isRight ? "right" : "left";
 }
@@ -130,10 +140,10 @@ function lookOf(element: Element, opacity: number): Look | null {
   };
 }
 
-const measured = new Map<string, number>();
+const ascents = new Map<string, number>();
 let canvas: CanvasRenderingContext2D | null = null;
 
-/** The size of a text in an element's font, as a canvas measures it. */
+/** The metrics of a text in an element's font. */
 function metricsOf(text: string, element: Element): TextMetrics | null {
   canvas ??= document.createElement("canvas").getContext("2d");
   if (!canvas) return null;
@@ -150,11 +160,11 @@ function widthOf(text: string, element: Element): number {
   return metricsOf(text, element)?.width ?? 0;
 }
 
-/** How far the letters stand below the top of their box. */
+/** The distance from the top of the box to the baseline. */
 function ascentOf(element: Element): number {
   const font = fontOf(element);
-  const known = measured.get(font) ?? metricsOf("x", element)?.fontBoundingBoxAscent;
+  const known = ascents.get(font) ?? metricsOf("x", element)?.fontBoundingBoxAscent;
   const ascent = known ?? Number.parseFloat(getComputedStyle(element).fontSize) * 0.93;
-  measured.set(font, ascent);
+  ascents.set(font, ascent);
   return ascent;
 }

@@ -1,27 +1,37 @@
-/** The picture as it is shown, as a file for a paper: SVG, or PNG made of it. */
+/** Saves the view as shown: as SVG, or as PNG rendered from it. */
 
-import type { Gallery } from "../app/panes";
 import { PALETTES } from "../draw/colors";
-import { atDensity, density } from "../draw/pixelRatio";
+import { pixelRatio, withPixelRatio } from "../draw/pixelRatio";
 import type { Shade } from "../draw/theme";
-import { escaped, markup, short } from "../draw/xml";
+import { escapeXml, markup, shortNumber } from "../draw/xml";
 import type { Pane } from "../state/pane";
 import type { Store } from "../state/store";
+import type { Focus } from "../wire/types";
+import type { Description } from "../words/describe";
 import { fontsAfter } from "./color";
-import { grown, placed } from "./place";
+import { grow, rectOf } from "./geometry";
 import { pngOf } from "./raster";
 import { type Vectors, type Walk, walk } from "./walk";
 
 export type Format = "svg" | "png";
 
-/** Saves the picture, and tells how it went. */
+/** Saves the view, and returns a message. */
 export type Save = (format: Format) => Promise<string>;
 
+/** The views on the page, as far as saving needs them. */
+export interface DrawnViews {
+  node: HTMLElement;
+  frames: { view: { vectors?(): Vectors } }[];
+  draw(panes: Pane[], shade: Shade): boolean;
+  highlight(focus: Focus | null): void;
+  describe(focus: Focus | null): Description[];
+}
+
 /** What is on the page. */
-export interface Shown {
+export interface Page {
   root: HTMLElement;
   store: Store;
-  pictures: Gallery;
+  gallery: DrawnViews;
   panes(): Pane[];
 }
 
@@ -31,29 +41,30 @@ export interface Figure {
   height: number;
 }
 
-/** What lies around the picture, in pixels. */
+/** The margin around the figure, in pixels. */
 const MARGIN = 10;
 
-/** Canvases are drawn so many times finer for paper, as long as they have no more pixels. */
+/** The pixel ratio for canvases in a file, and the most pixels a canvas may have. */
 const FINE = 3;
-const MOST = 30e6;
+const MAX_PIXELS = 30e6;
 
-/** Pixels of a screen on a centimeter of paper. */
+/** CSS pixels per centimeter. */
 const PER_CM = 96 / 2.54;
 
-/** How long a file stays at hand for a host that fetches it late, in milliseconds. */
-const KEPT = 60_000;
+/** How long a file stays available to a host that fetches it late, in milliseconds. */
+const AVAILABLE = 60_000;
 
-/** Browsers do not say when they keep a file from a reader. */
-const BOXED = " (if it has not come, this frame forbids downloads: open the view in its own page)";
+/** A browser does not report a blocked download. */
+const SANDBOXED =
+  " (if no file was downloaded, this frame blocks downloads: open the view in its own page)";
 
-export function saver(shown: Shown): Save {
+export function saverFor(page: Page): Save {
   return async (format) => {
-    return deliver(figureOf(shown), format, fileName(shown.store), shown.root);
+    return deliver(figureOf(page), format, fileName(page.store), page.root);
   };
 }
 
-/** Give the reader a figure as a file, and say that it was given. */
+/** Download a figure as a file, and return a message. */
 export async function deliver(
   figure: Figure,
   format: Format,
@@ -62,44 +73,44 @@ export async function deliver(
 ): Promise<string> {
   const type = "image/svg+xml;charset=utf-8";
   const file = format === "svg" ? new Blob([figure.svg], { type }) : await pngOf(figure);
-  hand(file, `${name}.${format}`, root);
-  return `saved${isBoxed() ? BOXED : ""}`;
+  download(file, `${name}.${format}`, root);
+  return `saved${isSandboxed() ? SANDBOXED : ""}`;
 }
 
-/** The figure of what is shown now, on white paper whatever the screen's theme. */
-export function figureOf(shown: Shown): Figure {
-  const { root, pictures, store } = shown;
-  if (pictures.node.clientWidth === 0) throw new Error("There is no picture to be saved yet.");
-  const seen = onPaper(shown, () => {
+/** The figure of what is shown now, in light colors whatever the theme. */
+export function figureOf(page: Page): Figure {
+  const { root, gallery, store } = page;
+  if (gallery.node.clientWidth === 0) throw new Error("There is nothing to save yet.");
+  const seen = drawOnPaper(page, () => {
     const vectors: Vectors = new Map(
-      pictures.frames.flatMap(({ view }) => [...(view.vectors?.() ?? [])]),
+      gallery.frames.flatMap(({ view }) => [...(view.vectors?.() ?? [])]),
     );
-    return walk(pictures.node, vectors, PALETTES.light.paper);
+    return walk(gallery.node, vectors, PALETTES.light.paper);
   });
   const fonts = fontsAfter(getComputedStyle(root).fontFamily);
-  const [{ sentence }] = pictures.describe(store.focus);
-  return sheet(seen, { fonts, title: titleOf(store), sentence });
+  const [{ sentence }] = gallery.describe(store.focus);
+  return assembleFigure(seen, { fonts, title: titleOf(store), sentence });
 }
 
-/** Draw everything in light colors and finely, look at it, and put all back before it is seen. */
-function onPaper<T>({ root, pictures, panes, store }: Shown, look: () => T): T {
+/** Draw everything in light colors and high resolution, read it, and restore the screen. */
+function drawOnPaper<T>({ root, gallery, panes, store }: Page, read: () => T): T {
   const shade = root.dataset.shade as Shade;
-  const scrolled = scrollsIn(pictures.node);
-  const draw = (wanted: Shade): boolean => {
-    root.dataset.shade = wanted;
-    const isHere = pictures.draw(panes(), wanted);
-    if (isHere) pictures.highlight(store.focus);
-    for (const back of scrolled) back();
-    return isHere;
+  const restoreScrolls = scrollsIn(gallery.node);
+  const draw = (drawnShade: Shade): boolean => {
+    root.dataset.shade = drawnShade;
+    const isLoaded = gallery.draw(panes(), drawnShade);
+    if (isLoaded) gallery.highlight(store.focus);
+    for (const restore of restoreScrolls) restore();
+    return isLoaded;
   };
-  // Marks in light colors are as good as any that could be drawn again.
-  const isReady = shade === "light" && pictures.frames.every(({ view }) => view.vectors);
+  // Vectors in light colors need not be drawn again.
+  const isReady = shade === "light" && gallery.frames.every(({ view }) => view.vectors);
   root.classList.add("nv-still");
   try {
-    return atDensity(finest(pictures.node), () => {
-      const isHere = isReady ? !pictures.node.matches(".nv-stale") : draw("light");
-      if (!isHere) throw new Error("Its numbers are on their way; press again.");
-      return look();
+    return withPixelRatio(finestRatio(gallery.node), () => {
+      const isLoaded = isReady ? !gallery.node.matches(".nv-stale") : draw("light");
+      if (!isLoaded) throw new Error("The numbers are still loading. Try again.");
+      return read();
     });
   } finally {
     if (!isReady) draw(shade);
@@ -107,68 +118,68 @@ function onPaper<T>({ root, pictures, panes, store }: Shown, look: () => T): T {
   }
 }
 
-function finest(node: Element): number {
+function finestRatio(node: Element): number {
   const areas = [...node.querySelectorAll("canvas")].map(
     ({ clientWidth, clientHeight }) => clientWidth * clientHeight,
   );
-  return Math.max(density(), Math.min(FINE, Math.sqrt(MOST / Math.max(1, ...areas))));
+  return Math.max(pixelRatio(), Math.min(FINE, Math.sqrt(MAX_PIXELS / Math.max(1, ...areas))));
 }
 
-/** Ways to have everything scrolled as it is now, and painted there. */
+/** Functions that restore the present scroll positions and repaint there. */
 function scrollsIn(node: Element): (() => void)[] {
-  const large = [...node.querySelectorAll("*")].filter(
+  const scrollable = [...node.querySelectorAll("*")].filter(
     ({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
       scrollHeight > clientHeight + 1 || scrollWidth > clientWidth + 1,
   );
-  return large.map((element) => {
+  return scrollable.map((element) => {
     const { scrollTop: top, scrollLeft: left } = element;
     return () => {
       if (element.scrollTop === top && element.scrollLeft === left) return;
       element.scrollTo({ top, left, behavior: "instant" });
-      element.dispatchEvent(new Event("scroll")); // the browser would tell too late
+      element.dispatchEvent(new Event("scroll")); // the browser's own event would come too late
     };
   });
 }
 
-/** The whole file. */
-export function sheet(
+/** The figure as a complete SVG file. */
+export function assembleFigure(
   { markup: marks, extent, isPartial }: Walk,
   { fonts, title, sentence }: { fonts: string; title: string; sentence: string },
 ): Figure {
-  if (!extent) throw new Error("There is nothing to be seen in it.");
-  const box = grown(extent, MARGIN);
+  if (!extent) throw new Error("There is nothing to save.");
+  const box = grow(extent, MARGIN);
   if (isPartial) box.bottom += 16;
-  const { x, y, width, height } = placed(box);
-  const cm = (pixels: number) => `${short(pixels / PER_CM)}cm`;
+  const { x, y, width, height } = rectOf(box);
+  const cm = (pixels: number) => `${shortNumber(pixels / PER_CM)}cm`;
   const size = { width: cm(width), height: cm(height) };
   const spaces = {
     xmlns: "http://www.w3.org/2000/svg",
     "xmlns:xlink": "http://www.w3.org/1999/xlink",
   };
-  const viewBox = [x, y, width, height].map(short).join(" ");
-  const said = { x: extent.left, y: extent.bottom + 14, "font-size": 11, fill: "#59636d" };
+  const viewBox = [x, y, width, height].map(shortNumber).join(" ");
+  const note = { x: extent.left, y: extent.bottom + 14, "font-size": 11, fill: "#59636d" };
   const inside = [
-    markup("title", {}, escaped(title)),
-    markup("desc", {}, escaped(sentence)),
-    markup("rect", { ...placed(box), fill: PALETTES.light.paper }),
+    markup("title", {}, escapeXml(title)),
+    markup("desc", {}, escapeXml(sentence)),
+    markup("rect", { ...rectOf(box), fill: PALETTES.light.paper }),
     marks,
-    isPartial ? markup("text", said, "A part: the picture goes on beyond what was in sight.") : "",
+    isPartial ? markup("text", note, "Partial: the view continues beyond the visible part.") : "",
   ];
   const root = { ...spaces, ...size, viewBox, "font-family": fonts };
   return { svg: `${markup("svg", root, `\n${inside.join("\n")}\n`)}\n`, width, height };
 }
 
-function titleOf({ flow, choice, measure }: Store): string {
-  return `${flow.model}, layer ${choice.value.layer}, ${measure.label}`;
+function titleOf({ flow, state, measure }: Store): string {
+  return `${flow.model}, layer ${state.value.layer}, ${measure.label}`;
 }
 
-export function fileName({ flow, choice }: Store): string {
-  const { layer, measure } = choice.value;
-  return nameOf([flow.model, `layer${layer}`, measure]);
+export function fileName({ flow, state }: Store): string {
+  const { layer, measure } = state.value;
+  return safeName([flow.model, `layer${layer}`, measure]);
 }
 
-/** A name that every system takes: letters, digits, dots and hyphens. */
-export function nameOf(words: string[]): string {
+/** A file name that is valid everywhere: letters, digits, dots and hyphens. */
+export function safeName(words: string[]): string {
   const safe = (text: string) =>
     text
       .replace(/[^A-Za-z0-9.]+/g, "-")
@@ -178,19 +189,18 @@ export function nameOf(words: string[]): string {
   return parts.filter((text) => text !== "").join("-");
 }
 
-/** Whether the page stands in a frame that keeps it apart from everything. */
-function isBoxed(): boolean {
+/** Whether the page is in a sandboxed frame. */
+function isSandboxed(): boolean {
   return window.origin === "null" && window.parent !== window;
 }
 
-/** Give the reader a file. */
-function hand(file: Blob, name: string, root: HTMLElement): void {
+function download(file: Blob, name: string, root: HTMLElement): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(file);
   link.download = name;
   link.hidden = true;
-  root.append(link); // some hosts only hear of links that are on the page
+  root.append(link); // some hosts notice only links that are on the page
   link.click();
   link.remove();
-  setTimeout(() => URL.revokeObjectURL(link.href), KEPT);
+  setTimeout(() => URL.revokeObjectURL(link.href), AVAILABLE);
 }

@@ -1,29 +1,29 @@
-/** Everything that can be seen of a part of the page, as marks from the lowest to the topmost. */
+/** Everything visible in a part of the page, as SVG marks from bottom to top. */
 
-import { markup, part } from "../draw/xml";
+import { markup, opacityOrNull } from "../draw/xml";
 import { platesOf } from "./boxes";
-import { copied } from "./inline";
-import { boxOf, joined, type Line, type Mark, written } from "./lines";
-import { around, type Box, placed, shared } from "./place";
-import { pictureOf } from "./raster";
-import { linesBefore, linesOf, type Setting } from "./runs";
+import { type Box, intersectionOf, rectOf, unionOf } from "./geometry";
+import { copySvg } from "./inline";
+import { boxOf, joinLines, type Line, lineToSvg, type Mark } from "./lines";
+import { imageOf } from "./raster";
+import { type Inherited, linesBefore, linesOf } from "./runs";
 
-/** What serves the reader of a screen only. */
+/** Controls, which are not saved. */
 const TOOLS = "button, select, input, output, label, .nv-strip, .nv-tools, .nv-sorter";
 
 export interface Walk {
   markup: string;
-  /** What all marks together cover; null where there are none. */
+  /** The extent of all marks; null if there are none. */
   extent: Box | null;
-  /** Whether part of something that scrolls was out of sight. */
+  /** Whether something that scrolls was partly out of sight. */
   isPartial: boolean;
 }
 
-/** The marks that canvases have instead of their pixels. */
+/** The vector marks of canvases. */
 export type Vectors = Map<HTMLCanvasElement, string[]>;
 
-/** What the walk has come across so far. */
-interface Found extends Omit<Walk, "markup"> {
+/** What the walk has found so far. */
+interface WalkState extends Omit<Walk, "markup"> {
   vectors: Vectors;
   paper: string;
   names: number;
@@ -37,58 +37,58 @@ const EVERYWHERE: Box = {
 };
 
 export function walk(root: Element, vectors: Vectors, paper: string): Walk {
-  const found: Found = { vectors, paper, names: 0, extent: null, isPartial: false };
-  const setting = { opacity: 1, clip: EVERYWHERE, isScrolled: false, isTurned: false };
-  const marks = marksOf(root, setting, found);
-  return { markup: put(marks), extent: found.extent, isPartial: found.isPartial };
+  const walkState: WalkState = { vectors, paper, names: 0, extent: null, isPartial: false };
+  const inherited = { opacity: 1, clip: EVERYWHERE, isScrolled: false, isTurned: false };
+  const marks = marksOf(root, inherited, walkState);
+  return { markup: joinMarks(marks), extent: walkState.extent, isPartial: walkState.isPartial };
 }
 
-function put(marks: Mark[]): string {
-  return joined(marks)
-    .map((mark) => (typeof mark === "string" ? mark : written(mark)))
+function joinMarks(marks: Mark[]): string {
+  return joinLines(marks)
+    .map((mark) => (typeof mark === "string" ? mark : lineToSvg(mark)))
     .filter((mark) => mark !== "")
     .join("\n");
 }
 
-function marksOf(element: Element, above: Setting, found: Found): Mark[] {
+function marksOf(element: Element, above: Inherited, found: WalkState): Mark[] {
   const style = getComputedStyle(element);
   const opacity = above.opacity * Number(style.opacity);
   if (element.matches(TOOLS) || style.display === "none" || opacity < 0.01) return [];
-  const setting = { ...above, opacity, isTurned: above.isTurned || isTurned(style.transform) };
-  if (element instanceof HTMLCanvasElement) return canvasMarks(element, setting, found);
-  if (element instanceof SVGSVGElement) return drawingMarks(element, setting, found);
+  const inherited = { ...above, opacity, isTurned: above.isTurned || isTurned(style.transform) };
+  if (element instanceof HTMLCanvasElement) return canvasMarks(element, inherited, found);
+  if (element instanceof SVGSVGElement) return drawingMarks(element, inherited, found);
   const paper = above.isScrolled ? null : found.paper;
-  const plates = platesOf(element, opacity, paper, () => name(found))
-    .filter(({ box }) => sees(box, setting, found))
+  const plates = platesOf(element, opacity, paper, () => nextId(found))
+    .filter(({ box }) => growIfVisible(box, inherited, found))
     .map((plate) => plate.markup);
   const window = windowOf(element, style);
-  if (!window) return [...plates, ...inside(element, setting, found)];
+  if (!window) return [...plates, ...childMarks(element, inherited, found)];
   found.isPartial = true;
-  const clip = shared(window, setting.clip);
+  const clip = intersectionOf(window, inherited.clip);
   if (!clip) return plates;
-  const marks = inside(element, { ...setting, clip, isScrolled: true }, found);
-  return [...plates, clipped(marks, clip, found)];
+  const marks = childMarks(element, { ...inherited, clip, isScrolled: true }, found);
+  return [...plates, clipMarks(marks, clip, found)];
 }
 
-/** Whether a box can be seen; if so, the figure is at least so large. */
-function sees(box: Box, { clip }: Setting, found: Found): boolean {
-  const seen = shared(box, clip);
-  if (seen) found.extent = around(found.extent, seen);
+/** Whether a box is visible; if so, the extent grows to include it. */
+function growIfVisible(box: Box, { clip }: Inherited, found: WalkState): boolean {
+  const seen = intersectionOf(box, clip);
+  if (seen) found.extent = unionOf(found.extent, seen);
   return seen !== null;
 }
 
-function name(found: Found): string {
+function nextId(found: WalkState): string {
   found.names++;
   return `part-${found.names}`;
 }
 
-/** Whether lines are read upwards. */
+/** Whether text is rotated upwards. */
 function isTurned(transform: string): boolean {
   const [, sine] = /^matrix\([^,]+,\s*([^,]+),/.exec(transform) ?? [];
   return Number(sine ?? 0) < -0.9;
 }
 
-/** The part of an element through which what is too large for it is seen. */
+/** The visible box of an element whose content is larger; null if it fits. */
 function windowOf(element: Element, { overflowX, textOverflow }: CSSStyleDeclaration): Box | null {
   const { scrollWidth, clientWidth, scrollHeight, clientHeight } = element;
   const isLarge = scrollWidth > clientWidth + 1 || scrollHeight > clientHeight + 1;
@@ -98,48 +98,51 @@ function windowOf(element: Element, { overflowX, textOverflow }: CSSStyleDeclara
   return { left, top, right: left + clientWidth, bottom: top + clientHeight };
 }
 
-function clipped(marks: Mark[], clip: Box, found: Found): string {
-  const id = name(found);
-  const hole = markup("clipPath", { id }, markup("rect", placed(clip)));
-  return `${hole}\n${markup("g", { "clip-path": `url(#${id})` }, put(marks))}`;
+function clipMarks(marks: Mark[], clip: Box, found: WalkState): string {
+  const id = nextId(found);
+  const hole = markup("clipPath", { id }, markup("rect", rectOf(clip)));
+  return `${hole}\n${markup("g", { "clip-path": `url(#${id})` }, joinMarks(marks))}`;
 }
 
-/** Text and elements inside, in the order in which a browser paints them. */
-function inside(element: Element, setting: Setting, found: Found): Mark[] {
-  const isSeen = (line: Line) => sees(boxOf(line), setting, found);
+/** The marks of text and elements inside, in painting order. */
+function childMarks(element: Element, inherited: Inherited, found: WalkState): Mark[] {
+  const isSeen = (line: Line) => growIfVisible(boxOf(line), inherited, found);
   const layers = [...element.childNodes].map((node) => {
-    if (node instanceof Text) return { height: 0, marks: linesOf(node, setting).filter(isSeen) };
+    if (node instanceof Text) return { height: 0, marks: linesOf(node, inherited).filter(isSeen) };
     if (!(node instanceof Element)) return { height: 0, marks: [] };
-    return { height: heightOf(node), marks: marksOf(node, setting, found) };
+    return { height: heightOf(node), marks: marksOf(node, inherited, found) };
   });
   layers.sort((one, other) => one.height - other.height);
-  return [...linesBefore(element, setting).filter(isSeen), ...layers.flatMap(({ marks }) => marks)];
+  return [
+    ...linesBefore(element, inherited).filter(isSeen),
+    ...layers.flatMap(({ marks }) => marks),
+  ];
 }
 
-/** Higher is nearer to the reader: what is positioned lies above what is not. */
+/** The stacking order: positioned elements are above others. */
 function heightOf(element: Element): number {
   const { zIndex, position } = getComputedStyle(element);
   return zIndex === "auto" ? (position === "static" ? 0 : 0.5) : Number(zIndex) + 0.5;
 }
 
-function drawingMarks(drawing: SVGSVGElement, setting: Setting, found: Found): Mark[] {
-  return sees(drawing.getBoundingClientRect(), setting, found)
-    ? [copied(drawing, setting.opacity)]
+function drawingMarks(drawing: SVGSVGElement, inherited: Inherited, found: WalkState): Mark[] {
+  return growIfVisible(drawing.getBoundingClientRect(), inherited, found)
+    ? [copySvg(drawing, inherited.opacity)]
     : [];
 }
 
-function canvasMarks(canvas: HTMLCanvasElement, setting: Setting, found: Found): Mark[] {
+function canvasMarks(canvas: HTMLCanvasElement, inherited: Inherited, found: WalkState): Mark[] {
   const box = canvas.getBoundingClientRect();
   const vectors = found.vectors.get(canvas);
-  const opacity = part(setting.opacity);
+  const opacity = opacityOrNull(inherited.opacity);
   if (vectors) {
-    if (vectors.length === 0 || !sees(box, setting, found)) return [];
+    if (vectors.length === 0 || !growIfVisible(box, inherited, found)) return [];
     const transform = `translate(${box.left.toFixed(2)} ${box.top.toFixed(2)})`;
     return [markup("g", { class: "marks", transform, opacity }, vectors.join("\n"))];
   }
-  const seen = shared(box, setting.clip);
-  const picture = seen && pictureOf(canvas, seen);
-  if (!picture || !sees(seen, setting, found)) return [];
-  const image = { ...placed(seen), preserveAspectRatio: "none", opacity, "xlink:href": picture };
+  const seen = intersectionOf(box, inherited.clip);
+  const picture = seen && imageOf(canvas, seen);
+  if (!picture || !growIfVisible(seen, inherited, found)) return [];
+  const image = { ...rectOf(seen), preserveAspectRatio: "none", opacity, "xlink:href": picture };
   return [markup("image", image)];
 }

@@ -1,8 +1,8 @@
-/** How far two quantities rise together, by their ranks. */
+/** Rank correlation. */
 
 /** The rank of each number from 1; equal numbers share the mean of their ranks. */
 export function averageRanks(values: ArrayLike<number>): Float64Array {
-  // Sorting plain numbers and looking each up is many times faster than sorting places.
+  // Sorting the values and looking each one up is many times faster than sorting indices.
   const ordered = new Float64Array(values).sort();
   const ranks = new Float64Array(values.length);
   for (let at = 0; at < values.length; at++) {
@@ -13,7 +13,7 @@ export function averageRanks(values: ArrayLike<number>): Float64Array {
   return ranks;
 }
 
-/** How many numbers in order are below a value, or up to it. */
+/** The number of sorted values below a value, or up to it. */
 function countBelow(ordered: Float64Array, value: number, isUpTo: boolean): number {
   let low = 0;
   let high = ordered.length;
@@ -25,13 +25,13 @@ function countBelow(ordered: Float64Array, value: number, isUpTo: boolean): numb
   return low;
 }
 
-/** Spearman's rank correlation; null where it says nothing: under three pairs, or all equal. */
+/** Spearman's rank correlation; null for fewer than three pairs, or if all values are equal. */
 export function spearman(xs: ArrayLike<number>, ys: ArrayLike<number>): number | null {
   if (xs.length !== ys.length) throw new Error(`${xs.length} numbers against ${ys.length}.`);
   return xs.length < 3 ? null : rankCorrelation(xs, ys);
 }
 
-/** The same for any number of pairs; null only where one side has no order. */
+/** The same for any number of pairs; null only if all values of one side are equal. */
 export function rankCorrelation(xs: ArrayLike<number>, ys: ArrayLike<number>): number | null {
   return pearson(averageRanks(xs), averageRanks(ys));
 }

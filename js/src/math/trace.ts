@@ -1,36 +1,36 @@
-/** What a token is made of: its whole divided among the tokens below, layer after layer. */
+/** Traces tokens through the layers: each one is divided among the tokens below, layer by layer. */
 
-import { most, received, total } from "./arrays";
-import { between, type Rows } from "./rows";
-import { type Cut, cut, sieve } from "./topMass";
+import { maxOf, sumByQuery, sumOf } from "./arrays";
+import { pairsToRows, type TokenRows } from "./rows";
+import { type Cutoff, cutoffFor, filterFor } from "./topMass";
 
 /**
- * How the queries of a layer divide their wholes [query key].
+ * How each query of a layer divides what it takes [query key].
  *
- * The rows add up to 1; to less where keys are hidden, and to 0 where a query takes nothing.
+ * Rows add up to 1; to less if keys are hidden, and to 0 if a query takes nothing.
  */
 export type Division = Float32Array;
 
-/** A layer's numbers [query key], by piece, as each row's shares of its whole. */
-export function divide(values: Float32Array, queries: Rows, keys: Rows): Division {
-  const pieces = received(values, queries.rowOf.length, keys.rowOf.length);
+/** A layer's values [query key], by piece, as shares of each row's sum. */
+export function divide(values: Float32Array, queries: TokenRows, keys: TokenRows): Division {
+  const pieces = sumByQuery(values, queries.rowOf.length, keys.rowOf.length);
   const wholes = queries.pieces.map((row) => row.reduce((sum, at) => sum + pieces[at], 0));
   const across = keys.pieces.length;
-  return between(values, queries, keys).map((value, at) => {
+  return pairsToRows(values, queries, keys).map((value, at) => {
     const row = Math.floor(at / across);
     return wholes[row] > 0 ? (value * queries.pieces[row].length) / wholes[row] : 0;
   });
 }
 
-/** A mass on its way through the layers, the first of them first. */
+/** Mass that flows through the layers, in layer order. */
 export interface Trace {
-  /** What lies at each token before the first layer, then after each layer. */
+  /** The mass at each token before the first layer, then after each layer. */
   nodes: Float64Array[];
-  /** What each layer carries from key to query [query key]. */
+  /** The mass each layer carries from key to query [query key]. */
   flows: Float32Array[];
 }
 
-/** Follow what lies at the tokens after the last layer back to those before the first. */
+/** Trace the mass after the last layer back to the tokens before the first. */
 export function traceBack(divisions: Division[], start: Float64Array): Trace {
   const size = start.length;
   const nodes = [start];
@@ -52,8 +52,8 @@ export function traceBack(divisions: Division[], start: Float64Array): Trace {
   return { nodes, flows };
 }
 
-/** Follow one token up: what part of every token after each layer comes from it. */
-export function traceOn(divisions: Division[], start: Float64Array): Trace {
+/** Trace one token upwards: its share of every token after each layer. */
+export function traceForward(divisions: Division[], start: Float64Array): Trace {
   const size = start.length;
   const nodes = [start];
   const flows = divisions.map((division, layer) => {
@@ -73,47 +73,49 @@ export function traceOn(divisions: Division[], start: Float64Array): Trace {
 }
 
 /** All mass at one token. */
-export function at(row: number, size: number): Float64Array {
+export function massAt(row: number, size: number): Float64Array {
   return new Float64Array(size).fill(1, row, row + 1);
 }
 
-/** The same mass at every token, 1 in all. */
-export function everywhere(size: number): Float64Array {
+/** The same mass at every token, 1 in total. */
+export function evenMass(size: number): Float64Array {
   return new Float64Array(size).fill(1 / size);
 }
 
 /** What one layer carries between two tokens. */
-export interface Link {
+export interface TraceLink {
   query: number;
   key: number;
   mass: number;
 }
 
-/** How far to go in drawing: a share of each layer's mass, a number of links in all, a least mass. */
-export interface Enough {
+/** What to draw: a share of each layer's mass, a number of links in total, a minimum mass. */
+export interface DrawLimits {
   share: number;
   limit: number;
-  /** As a part of the largest link. */
+  /** As a fraction of the largest link. */
   least: number;
 }
 
-/** The links that are drawn, by layer, strongest first, and what there was to draw. */
-export interface Links {
-  layers: Link[][];
-  /** What each layer carries in all. */
+/** The links to draw, by layer, strongest first. */
+export interface TraceLinks {
+  layers: TraceLink[][];
+  /** The total mass of each layer. */
   masses: number[];
-  /** The share of it that is drawn, by layer. */
+  /** The share of the mass that is drawn, by layer. */
   shown: number[];
-  /** The least mass that is drawn. */
+  /** The minimum mass that is drawn. */
   least: number;
 }
 
-/** The strongest links of each layer, until there are enough. */
-export function linksOf({ flows }: Trace, size: number, enough: Enough): Links {
+/** The strongest links of each layer, within the limits. */
+export function linksOf({ flows }: Trace, size: number, enough: DrawLimits): TraceLinks {
   const limit = Math.floor(enough.limit / Math.max(1, flows.length));
-  const least = enough.least * most(flows.map(most));
-  const masses = flows.map(total);
-  const layers = flows.map((flow) => strongest(flow, size, cut(flow, enough.share, limit), least));
+  const least = enough.least * maxOf(flows.map(maxOf));
+  const masses = flows.map(sumOf);
+  const layers = flows.map((flow) =>
+    strongestLinks(flow, size, cutoffFor(flow, enough.share, limit), least),
+  );
   const shown = layers.map((links, layer) => {
     const drawn = links.reduce((sum, { mass }) => sum + mass, 0);
     return masses[layer] > 0 ? Math.min(1, drawn / masses[layer]) : 1;
@@ -121,13 +123,18 @@ export function linksOf({ flows }: Trace, size: number, enough: Enough): Links {
   return { layers, masses, shown, least };
 }
 
-function strongest(flow: Float32Array, size: number, where: Cut, least: number): Link[] {
-  const passes = sieve(where);
-  const links: Link[] = [];
-  for (let place = 0; place < flow.length; place++) {
-    const mass = flow[place];
+function strongestLinks(
+  flow: Float32Array,
+  size: number,
+  where: Cutoff,
+  least: number,
+): TraceLink[] {
+  const passes = filterFor(where);
+  const links: TraceLink[] = [];
+  for (let index = 0; index < flow.length; index++) {
+    const mass = flow[index];
     if (passes(mass) && mass >= least) {
-      links.push({ query: Math.floor(place / size), key: place % size, mass });
+      links.push({ query: Math.floor(index / size), key: index % size, mass });
     }
   }
   return links.sort((one, other) => other.mass - one.mass);

@@ -1,22 +1,23 @@
-/** The view as Python code that makes it again. */
+/** The view as Python code that recreates it. */
 
-import { CHOICES, type Choice } from "../wire/types";
+import { OTHER_FLOW, STATE_KEYS, type ViewState } from "../wire/types";
 
-/** A plain value as Python writes it. */
-export function literal(value: unknown): string {
+/** A plain value as a Python literal. */
+export function pythonLiteral(value: unknown): string {
   if (value === null || value === undefined) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
-  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(", ")}]`;
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
 
-/** `flow.widget(…)` with all that is chosen otherwise than at first. */
-export function codeOf(choice: Choice, usual: Partial<Choice>): string {
-  const named = CHOICES.filter((name) => literal(choice[name]) !== literal(usual[name]));
-  const given = named.map((name) => {
-    const value =
-      name === "compare" && choice.compare === "other" ? "other" : literal(choice[name]);
-    return `${name}=${value}`;
+/** `flow.widget(…)` with everything that differs from the defaults. */
+export function codeOf(state: ViewState, defaults: ViewState): string {
+  const changed = STATE_KEYS.filter(
+    (key) => pythonLiteral(state[key]) !== pythonLiteral(defaults[key]),
+  );
+  const keywords = changed.map((key) => {
+    const isOther = key === "compare" && state.compare === OTHER_FLOW;
+    return `${key}=${isOther ? OTHER_FLOW : pythonLiteral(state[key])}`;
   });
-  return `flow.widget(${given.join(", ")})`;
+  return `flow.widget(${keywords.join(", ")})`;
 }

@@ -1,6 +1,6 @@
-/** A value that tells those who watch it when it changes. */
+/** A value that notifies its watchers when it changes. */
 
-export class Cell<T> {
+export class Signal<T> {
   #value: T;
   readonly #watchers = new Set<() => void>();
 
@@ -12,32 +12,32 @@ export class Cell<T> {
     return this.#value;
   }
 
-  /** Put a new value in; nobody is told when it is the same. */
+  /** Set a new value; nobody is notified if it is equal to the old one. */
   set(value: T): void {
-    if (same(value, this.#value)) return;
+    if (isEqual(value, this.#value)) return;
     this.#value = value;
-    this.tell();
+    this.notify();
   }
 
-  /** Tell everyone who watches, also where the value stayed. */
-  tell(): void {
+  /** Notify all watchers, even if the value has not changed. */
+  notify(): void {
     for (const watcher of [...this.#watchers]) watcher();
   }
 
-  /** Be told of changes until the signal says stop. */
+  /** Call the watcher on every change until the signal is aborted. */
   watch(watcher: () => void, signal: AbortSignal): void {
     if (signal.aborted) return;
     this.#watchers.add(watcher);
     signal.addEventListener("abort", () => this.#watchers.delete(watcher), { once: true });
   }
 
-  /** How many are watching; a view that has left must not be among them. */
-  get watched(): number {
+  /** The number of watchers; a removed view must not be among them. */
+  get watcherCount(): number {
     return this.#watchers.size;
   }
 }
 
-/** Whether two small plain values say the same. */
-export function same(one: unknown, other: unknown): boolean {
+/** Whether two small plain values are equal. */
+export function isEqual(one: unknown, other: unknown): boolean {
   return Object.is(one, other) || JSON.stringify(one) === JSON.stringify(other);
 }

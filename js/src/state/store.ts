@@ -1,147 +1,154 @@
-/** What is chosen and what is glanced at, and the few ways in which readers change it. */
+/** The view's state and the token under the pointer, and the ways in which readers change them. */
 
-import { type Rows, rowsOf } from "../math/rows";
+import { rowsOf, type TokenRows } from "../math/rows";
 import {
-  type Choice,
   type Flow,
   type Focus,
   type Header,
   type Measure,
-  OTHER,
-  type Side,
+  OTHER_FLOW,
+  type Role,
   type Stream,
+  type ViewState,
 } from "../wire/types";
-import { heldAs, measureOf, streamOf } from "./pane";
-import { Cell } from "./signal";
+import { canonicalId, measureOf, streamOf } from "./pane";
+import { Signal } from "./signal";
 
 export class Store {
   readonly header: Header;
-  readonly choice: Cell<Choice>;
-  /** The token under the pointer; never leaves the browser. */
-  readonly hover = new Cell<Focus | null>(null);
+  readonly state: Signal<ViewState>;
+  /** The token under the pointer; it stays in the browser. */
+  readonly hover = new Signal<Focus | null>(null);
 
-  constructor(header: Header, choice: Choice) {
+  constructor(header: Header, state: ViewState) {
     this.header = header;
-    this.choice = new Cell(choice);
+    this.state = new Signal(state);
   }
 
-  /** The flow that the choices are about. */
+  /** The flow that the state refers to. */
   get flow(): Flow {
     return this.header.flows[0];
   }
 
-  /** Change some choices; those that a new stream cannot keep fall back to what it has. */
-  choose(changes: Partial<Choice>): void {
-    const wanted = crossing({ ...this.choice.value, ...changes }, this.choice.value, this.flow);
-    const fit = fitted(wanted, streamOf(this.flow, wanted.stream));
-    const isAlone = fit.compare === OTHER && this.header.flows.length < 2;
-    this.choice.set(isAlone ? { ...fit, compare: null } : fit);
+  /** Change some of the state; what a new stream does not have falls back to its defaults. */
+  choose(changes: Partial<ViewState>): void {
+    const now = this.state.value;
+    const next = keepAlignmentOnCross({ ...now, ...changes }, now, this.flow);
+    this.state.set(fitToStream(next, this.header));
   }
 
   get stream(): Stream {
-    return streamOf(this.flow, this.choice.value.stream);
+    return streamOf(this.flow, this.state.value.stream);
   }
 
-  /** A side's rows, as they are looked at now. */
-  rows(side: Side): Rows {
-    return rowsOf(side === "query" ? this.stream.queries : this.stream.keys, this.choice.value);
+  /** The rows of one role, as they are shown now. */
+  rows(role: Role): TokenRows {
+    return rowsOf(role === "query" ? this.stream.queries : this.stream.keys, this.state.value);
   }
 
   get measure(): Measure {
-    return this.measureOf(this.choice.value.measure);
+    return this.measureOf(this.state.value.measure);
   }
 
   measureOf(id: string): Measure {
     return measureOf(this.flow, id);
   }
 
-  /** The token everything is about: the one under the pointer, else the pinned one. */
+  /** The token in focus: the one under the pointer, else the pinned one. */
   get focus(): Focus | null {
-    const { token, side } = this.choice.value;
-    return this.hover.value ?? (token === null ? null : { side, token });
+    const { token, role } = this.state.value;
+    return this.hover.value ?? (token === null ? null : { role, token });
   }
 
-  /** Pin a token, or free it when it is pinned already. */
-  pin({ side, token }: Focus): void {
-    const now = this.choice.value;
-    const again = now.token === token && now.side === side;
-    this.choose({ token: again ? null : token, side });
+  /** Pin a token, or unpin it if it is already pinned. */
+  pin({ role, token }: Focus): void {
+    const now = this.state.value;
+    const isPinned = now.token === token && now.role === role;
+    this.choose({ token: isPinned ? null : token, role });
   }
 
-  free(): void {
+  unpin(): void {
     this.hover.set(null);
     this.choose({ token: null });
   }
 
-  /** Go some layers up or down, among those the flow holds. */
-  step(by: number): void {
+  /** Move up or down by some layers, among those the flow holds. */
+  stepLayer(by: number): void {
     const { layers } = this.stream;
-    const index = layers.indexOf(this.choice.value.layer) + by;
+    const index = layers.indexOf(this.state.value.layer) + by;
     if (index >= 0 && index < layers.length) this.choose({ layer: layers[index] });
   }
 
-  /** Pin the token above or below, or start at the first. */
-  walk(by: number): void {
-    const { token, side } = this.choice.value;
-    const { pieces, rowOf } = this.rows(side);
+  /** Pin the token above or below; the first one if none is pinned. */
+  stepToken(by: number): void {
+    const { token, role } = this.state.value;
+    const { pieces, rowOf } = this.rows(role);
     const row = token === null ? 0 : rowOf[token] + by;
     this.choose({ token: pieces[Math.min(pieces.length - 1, Math.max(0, row))][0] });
   }
 
-  /** Pin the token at the same height in the other column. */
-  cross(to: Side): void {
-    const { token, side } = this.choice.value;
+  /** Pin the token in the same row of the other column. */
+  switchRole(to: Role): void {
+    const { token, role } = this.state.value;
     const { pieces } = this.rows(to);
-    const row = token === null ? 0 : Math.max(0, this.rows(side).rowOf[token]);
-    this.choose({ side: to, token: pieces[Math.min(row, pieces.length - 1)][0] });
+    const row = token === null ? 0 : Math.max(0, this.rows(role).rowOf[token]);
+    this.choose({ role: to, token: pieces[Math.min(row, pieces.length - 1)][0] });
   }
 
-  /** From all heads: this one alone. Otherwise: this one more, or this one less. */
+  /** If all heads are shown, show only this one; otherwise add or remove it. */
   toggleHead(head: number): void {
-    const { heads } = this.choice.value;
-    const now = heads ?? [];
-    const left = now.includes(head) ? now.filter((h) => h !== head) : [...now, head];
-    const ordered = this.stream.heads.filter((h) => left.includes(h));
+    const heads = this.state.value.heads ?? [];
+    const next = heads.includes(head) ? heads.filter((h) => h !== head) : [...heads, head];
+    const ordered = this.stream.heads.filter((h) => next.includes(h));
     this.choose({ heads: ordered.length > 0 ? ordered : null });
   }
 }
 
-/** The alignment is of the cross stream only: whichever of the two is new draws the other along. */
-function crossing(wanted: Choice, before: Choice, { streams }: Flow): Choice {
-  if (wanted.view !== "alignment" || wanted.stream === "cross") return wanted;
+/** The alignment exists only for the cross stream: the newer choice of the two changes the other. */
+function keepAlignmentOnCross(next: ViewState, before: ViewState, { streams }: Flow): ViewState {
+  if (next.view !== "alignment" || next.stream === "cross") return next;
   const isNew = before.view !== "alignment" && streams.some(({ name }) => name === "cross");
-  return isNew ? { ...wanted, stream: "cross" } : { ...wanted, view: "flow" };
+  return isNew ? { ...next, stream: "cross" } : { ...next, view: "flow" };
 }
 
-/** How many tokens stand on a side. */
-export function count(stream: Stream, side: Side): number {
-  return (side === "query" ? stream.queries : stream.keys).pieces.length;
+/** The number of tokens in a role. */
+export function tokenCount(stream: Stream, role: Role): number {
+  return (role === "query" ? stream.queries : stream.keys).pieces.length;
 }
 
-/** A choice without anything that the stream does not have. */
-function fitted(choice: Choice, stream: Stream): Choice {
-  const { layer, heads, token, side } = choice;
-  const measure = heldAs(stream, choice.measure);
+/** The state a stream opens with. */
+export function defaultsOf({ state }: Header, stream: Stream): Omit<ViewState, "stream"> {
+  const defaults = state.defaults[stream.name];
+  if (!defaults) throw new Error(`The header has no defaults for the ${stream.name} stream.`);
+  return defaults;
+}
+
+/** A state with only what its stream and the header's flows have. */
+function fitToStream(state: ViewState, header: Header): ViewState {
+  const stream = streamOf(header.flows[0], state.stream);
+  const defaults = defaultsOf(header, stream);
+  const { layer, heads, token, role } = state;
+  const measure = canonicalId(stream, state.measure);
   const compare =
-    typeof choice.compare === "string" ? heldAs(stream, choice.compare) : choice.compare;
-  const kept = heads?.filter((head) => stream.heads.includes(head)) ?? [];
+    typeof state.compare === "string" ? canonicalId(stream, state.compare) : state.compare;
+  const held = heads?.filter((head) => stream.heads.includes(head)) ?? [];
   return {
-    ...choice,
-    measure: stream.measures.includes(measure) ? measure : defaultMeasure(stream),
-    compare: isHeld(compare, stream) ? compare : null,
-    layer: stream.layers.includes(layer) ? layer : stream.layers[0],
-    heads: kept.length > 0 && kept.length < stream.heads.length ? kept : null,
-    token: token !== null && token < count(stream, side) ? token : null,
+    ...state,
+    measure: stream.measures.includes(measure) ? measure : defaults.measure,
+    compare: canCompare(compare, stream, header) ? compare : null,
+    layer: stream.layers.includes(layer) ? layer : defaults.layer,
+    heads: held.length > 0 && held.length < stream.heads.length ? held : null,
+    token: token !== null && token < tokenCount(stream, role) ? token : null,
   };
 }
 
-/** The measure a stream opens with. */
-function defaultMeasure({ measures }: Stream): string {
-  return measures.includes("weighted-norm") ? "weighted-norm" : measures[0];
-}
-
-/** Whether a stream can show what is compared with. */
-function isHeld(compare: Choice["compare"], { measures, layers }: Stream): boolean {
+/** Whether a stream can show this comparison. */
+function canCompare(
+  compare: ViewState["compare"],
+  { measures, layers }: Stream,
+  { flows }: Header,
+): boolean {
   if (typeof compare === "number") return layers.includes(compare);
-  return compare === OTHER || (compare !== null && measures.includes(compare));
+  if (compare === OTHER_FLOW) return flows.length > 1;
+  return compare !== null && measures.includes(compare);
 }

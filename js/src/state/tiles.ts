@@ -1,57 +1,61 @@
-/** The numbers of the flows: decoded when first wanted, asked for when they are not here. */
+/** The numbers of the flows: decoded on first use, and requested if they were not sent. */
 
-import { planes, product, summed } from "../math/arrays";
+import { pickPlanes, sumPlanes, weightByNorm } from "../math/arrays";
 import { type Bytes, decode, slice } from "../wire/decode";
-import type { About, Dtype, Place, Stream } from "../wire/types";
-import { Cell } from "./signal";
+import type { Dtype, Stream, TileDetails, TileLocation } from "../wire/types";
+import { Signal } from "./signal";
 
-/** How many decoded numbers are kept: 128 MB of them, and always the tiles of one picture. */
-const KEPT = 32e6;
-const LEAST = 3;
+/** How many decoded numbers are cached (128 MB), and how many tiles at least: those of one view. */
+const CACHED_NUMBERS = 32e6;
+const MIN_CACHED = 3;
 
-/** A layer with more numbers than this is asked for plane by plane. */
-const LARGE = 16e6;
+/** A layer with more numbers than this is requested head by head. */
+const LARGE_LAYER = 16e6;
 
-/** How long to wait for a tile before saying so. */
-const PATIENCE = 8000;
+/** Milliseconds to wait for a tile. */
+const TIMEOUT = 8000;
 
-/** Numbers that have arrived. */
+/** Decoded numbers. */
 export interface Tile {
   values: Float32Array;
-  about: About;
+  about: TileDetails;
 }
 
-/** A message that carries a tile, whole or in parts, or says why there is none. */
+/** A message with a tile, whole or in chunks, or with the reason why there is none. */
 export interface Delivery {
   tile: string;
   refused?: string;
   dtype?: Dtype;
-  about?: About;
+  about?: TileDetails;
   part?: number;
   parts?: number;
 }
 
-/** Which heads of a layer: each in a plane of its own, all added up, or one. */
+/** Which heads of a layer: all in separate planes, their sum, or one. */
 export type Heads = "all" | "sum" | number;
 
 export class Tiles {
-  /** Goes up whenever something has arrived, been refused or been waited for too long. */
-  readonly news = new Cell(0);
-  readonly #places: Map<string, Place>;
+  /** Increases whenever a tile arrives, is refused or times out. */
+  readonly changed = new Signal(0);
+  readonly #locations: Map<string, TileLocation>;
   readonly #buffer: Bytes;
-  readonly #ask: ((name: string) => void) | null;
-  readonly #kept = new Map<string, Tile>();
-  readonly #parts = new Map<string, Bytes[]>();
-  readonly #waiting = new Map<string, ReturnType<typeof setTimeout>>();
-  readonly #refused = new Map<string, string>();
+  readonly #send: ((name: string) => void) | null;
+  readonly #cache = new Map<string, Tile>();
+  readonly #chunks = new Map<string, Bytes[]>();
+  readonly #pending = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #refusals = new Map<string, string>();
 
-  constructor(places: Place[], buffer: Bytes, ask: ((name: string) => void) | null = null) {
-    this.#places = new Map(places.map((place) => [place.name, place]));
+  constructor(
+    locations: TileLocation[],
+    buffer: Bytes,
+    send: ((name: string) => void) | null = null,
+  ) {
+    this.#locations = new Map(locations.map((location) => [location.name, location]));
     this.#buffer = buffer;
-    this.#ask = ask;
+    this.#send = send;
   }
 
-  /** A layer of a measure, or null while it is on its way. */
+  /** A layer of a measure, or null while it is loading. */
   layer(
     flow: number,
     stream: Stream,
@@ -59,148 +63,154 @@ export class Tiles {
     layer: number,
     heads: Heads = "all",
   ): Float32Array | null {
-    const from = `${flow}/${stream.name}`;
-    const whole = `${from}/${measure}/${layer}/all`;
-    const name = `${from}/${measure}/${layer}/${heads}`;
-    const multiplies = stream.multiplied.includes(measure);
-    const factors = [`${from}/weight/${layer}/all`, `${from}/value-norm/${layer}/all`];
-    const isHere = multiplies
-      ? factors.every((factor) => this.#places.has(factor))
-      : this.#places.has(whole);
-    if (heads === "all" && multiplies) return this.#product(whole, factors, stream);
-    if (heads === "all" || !isHere) return this.#get(name)?.values ?? null;
+    const prefix = `${flow}/${stream.name}`;
+    const whole = `${prefix}/${measure}/${layer}/all`;
+    const name = `${prefix}/${measure}/${layer}/${heads}`;
+    const isProduct = stream.multiplied.includes(measure);
+    const factors = [`${prefix}/weight/${layer}/all`, `${prefix}/value-norm/${layer}/all`];
+    const isSent = isProduct
+      ? factors.every((factor) => this.#locations.has(factor))
+      : this.#locations.has(whole);
+    if (heads === "all" && isProduct) return this.#product(whole, factors, stream);
+    if (heads === "all" || !isSent) return this.#get(name)?.values ?? null;
     const all = this.layer(flow, stream, measure, layer, "all");
     if (!all) return null;
     const size = stream.queries.pieces.length * stream.keys.pieces.length;
     if (all.length === size) return all;
     return heads === "sum"
-      ? this.#remember(name, () => summed(all, size))
-      : planes(all, size, [stream.heads.indexOf(heads)]);
+      ? this.#computeOnce(name, () => sumPlanes(all, size))
+      : pickPlanes(all, size, [stream.heads.indexOf(heads)]);
   }
 
-  /** Every layer and head of a measure in small, or null while it is on its way. */
+  /** The thumbnails of every layer and head of a measure, or null while they are loading. */
   overview(flow: number, stream: Stream, measure: string): Tile | null {
     return this.#get(`${flow}/${stream.name}/${measure}/overview`);
   }
 
-  /** Whether a layer is so large that its heads come one by one. */
+  /** Whether a layer is so large that its heads are requested one by one. */
   isLarge({ heads, queries, keys }: Stream): boolean {
-    return heads.length * queries.pieces.length * keys.pieces.length > LARGE;
+    return heads.length * queries.pieces.length * keys.pieces.length > LARGE_LAYER;
   }
 
-  /** Take in what was asked for. */
+  /** Take a delivery from Python. */
   accept(delivery: Delivery, buffers: Bytes[]): void {
     const { tile, refused, dtype, about = {}, part = 0, parts = 1 } = delivery;
     if (refused !== undefined) {
-      this.#refused.set(tile, refused);
+      this.#refusals.set(tile, refused);
     } else if (dtype) {
-      const got = this.#parts.get(tile) ?? [];
-      got[part] = buffers[0];
-      this.#parts.set(tile, got);
-      if (Object.keys(got).length < parts) return;
-      this.#parts.delete(tile);
-      this.#keep(tile, { values: decode(dtype, joined(got), about.scale), about });
+      const chunks = this.#chunks.get(tile) ?? [];
+      chunks[part] = buffers[0];
+      this.#chunks.set(tile, chunks);
+      if (Object.keys(chunks).length < parts) return;
+      this.#chunks.delete(tile);
+      this.#cacheTile(tile, { values: decode(dtype, concatBytes(chunks), about.scale), about });
     }
-    this.#arrived(tile);
+    this.#settle(tile);
   }
 
-  /** Stop waiting; what has not come will not be missed. */
+  /** Stop waiting for all tiles. */
   close(): void {
-    for (const timer of this.#waiting.values()) clearTimeout(timer);
-    this.#waiting.clear();
+    for (const timer of this.#pending.values()) clearTimeout(timer);
+    this.#pending.clear();
   }
 
   #get(name: string): Tile | null {
-    const kept = this.#kept.get(name);
-    if (kept) return this.#keep(name, kept);
-    const place = this.#places.get(name);
-    if (place) {
-      const bytes = slice(this.#buffer, place.offset, place.bytes);
-      const values = decode(place.dtype, bytes, place.about.scale);
-      return this.#keep(name, { values, about: place.about });
+    const cached = this.#cache.get(name);
+    if (cached) return this.#cacheTile(name, cached);
+    const location = this.#locations.get(name);
+    if (location) {
+      const bytes = slice(this.#buffer, location.offset, location.bytes);
+      const values = decode(location.dtype, bytes, location.about.scale);
+      return this.#cacheTile(name, { values, about: location.about });
     }
-    return this.#want(name);
+    return this.#request(name);
   }
 
-  #want(name: string): Tile | null {
-    const refused = this.#refused.get(name);
-    if (refused !== undefined) {
-      this.#refused.delete(name);
-      throw new Error(refused);
+  #request(name: string): Tile | null {
+    const refusal = this.#refusals.get(name);
+    if (refusal !== undefined) {
+      this.#refusals.delete(name);
+      throw new Error(refusal);
     }
-    if (!this.#ask) throw new Error(`The numbers of ${name} are not in this file.`);
-    if (!this.#waiting.has(name)) {
-      const impatient = () => {
-        this.#refused.set(
+    if (!this.#send) throw new Error(`This file does not contain ${titleOf(name)}.`);
+    if (!this.#pending.has(name)) {
+      const timeOut = () => {
+        this.#refusals.set(
           name,
-          `The numbers (${name}) have not come. Is the kernel running? ` +
-            "Run the cell again, or choose the picture again.",
+          `Timed out waiting for ${titleOf(name)}. Is the kernel running? ` +
+            "Run the cell again, or choose the view again.",
         );
-        this.#arrived(name);
+        this.#settle(name);
       };
-      this.#waiting.set(name, setTimeout(impatient, PATIENCE));
+      this.#pending.set(name, setTimeout(timeOut, TIMEOUT));
       try {
-        this.#ask(name);
+        this.#send(name);
       } catch {
-        this.#forget(name);
+        this.#stopWaiting(name);
         throw new Error(
-          `The numbers (${name}) cannot be asked for: the kernel that made this view is gone. Run its cell again.`,
+          `Cannot load ${titleOf(name)}: the kernel that created this view is gone. ` +
+            "Run its cell again.",
         );
       }
     }
-    return this.#kept.get(name) ?? null; // a host may answer at once
+    return this.#cache.get(name) ?? null; // a host may answer immediately
   }
 
-  /** Wait for a tile no longer. */
-  #forget(name: string): void {
-    clearTimeout(this.#waiting.get(name));
-    this.#waiting.delete(name);
+  #stopWaiting(name: string): void {
+    clearTimeout(this.#pending.get(name));
+    this.#pending.delete(name);
   }
 
-  #arrived(name: string): void {
-    this.#forget(name);
-    this.news.set(this.news.value + 1);
+  #settle(name: string): void {
+    this.#stopWaiting(name);
+    this.changed.set(this.changed.value + 1);
   }
 
   #product(name: string, factors: string[], stream: Stream): Float32Array | null {
-    const kept = this.#kept.get(name);
-    if (kept) return this.#keep(name, kept).values;
+    const cached = this.#cache.get(name);
+    if (cached) return this.#cacheTile(name, cached).values;
     const [weights, norms] = factors.map((factor) => this.#get(factor));
     if (!weights || !norms) return null;
     const keys = stream.keys.pieces.length;
-    return this.#remember(name, () => product(weights.values, norms.values, keys));
+    return this.#computeOnce(name, () => weightByNorm(weights.values, norms.values, keys));
   }
 
-  #remember(name: string, make: () => Float32Array): Float32Array {
-    return this.#keep(name, this.#kept.get(name) ?? { values: make(), about: {} }).values;
+  #computeOnce(name: string, compute: () => Float32Array): Float32Array {
+    return this.#cacheTile(name, this.#cache.get(name) ?? { values: compute(), about: {} }).values;
   }
 
-  #keep(name: string, tile: Tile): Tile {
-    this.#kept.delete(name);
-    this.#kept.set(name, tile);
-    forget(this.#kept);
+  #cacheTile(name: string, tile: Tile): Tile {
+    this.#cache.delete(name);
+    this.#cache.set(name, tile);
+    evictTiles(this.#cache);
     return tile;
   }
 }
 
-/** Drop the tiles that were used longest ago, until the rest fit. */
-export function forget(kept: Map<string, Tile>, room = KEPT): void {
-  let size = [...kept.values()].reduce((sum, { values }) => sum + values.length, 0);
-  for (const [name, { values }] of kept) {
-    if (size <= room || kept.size <= LEAST) return;
-    kept.delete(name);
+/** Drop the least recently used tiles until the rest fit. */
+export function evictTiles(cache: Map<string, Tile>, limit = CACHED_NUMBERS): void {
+  let size = [...cache.values()].reduce((sum, { values }) => sum + values.length, 0);
+  for (const [name, { values }] of cache) {
+    if (size <= limit || cache.size <= MIN_CACHED) return;
+    cache.delete(name);
     size -= values.length;
   }
 }
 
-/** Some bytes one after the other. */
-function joined(parts: Bytes[]): Bytes {
-  if (parts.length === 1) return parts[0];
-  const all = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let at = 0;
-  for (const { buffer, byteOffset, byteLength } of parts) {
-    all.set(new Uint8Array(buffer, byteOffset, byteLength), at);
-    at += byteLength;
+/** A tile's name in words: "layer 3 (weight)". */
+function titleOf(name: string): string {
+  const [, , measure, layer] = name.split("/");
+  return layer === "overview" ? `the overview (${measure})` : `layer ${layer} (${measure})`;
+}
+
+/** Several ranges of bytes as one. */
+function concatBytes(chunks: Bytes[]): Bytes {
+  if (chunks.length === 1) return chunks[0];
+  const all = new Uint8Array(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let start = 0;
+  for (const { buffer, byteOffset, byteLength } of chunks) {
+    all.set(new Uint8Array(buffer, byteOffset, byteLength), start);
+    start += byteLength;
   }
   return new DataView(all.buffer);
 }

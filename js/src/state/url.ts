@@ -1,86 +1,68 @@
-/** A view in the address of its page: all that differs from the page's own first choice. */
+/** The view's state in the URL of its page: everything that differs from the page's first state. */
 
-import {
-  CHOICES,
-  type Choice,
-  COLORS,
-  type Header,
-  OTHER,
-  SETTINGS,
-  type Stream,
-} from "../wire/types";
-import { heldAs, offered, streamOf } from "./pane";
-import { same } from "./signal";
-import { count, Store } from "./store";
+import { type Header, OTHER_FLOW, STATE_KEYS, type Stream, type ViewState } from "../wire/types";
+import { canonicalId, streamOf, viewsOf } from "./pane";
+import { isEqual } from "./signal";
+import { Store, tokenCount } from "./store";
 
-type Name = keyof Choice;
+type StateKey = keyof ViewState;
 
-export interface Read {
-  choice: Choice;
-  /** What the address says and this page does not understand, as it was written. */
+export interface HashResult {
+  state: ViewState;
+  /** The parts of the URL that mean nothing on this page, as written. */
   problems: string[];
 }
 
-/** The words that may be chosen from, where they do not depend on the flow. */
-const WORDS = {
-  side: ["query", "key"],
-  normalize: ["absolute", "layer", "query"],
-  special: ["shown", "dimmed", "hidden"],
-  color: COLORS,
-  setting: SETTINGS,
-  theme: ["auto", "light", "dark"],
-} as const satisfies { [name in Name]?: readonly Choice[name][] };
-
-/** How a choice of nothing, or of everything, is written. */
+/** How null and "all heads" are written. */
 const NONE = "none";
 const ALL = "all";
 
-/** The longest piece of an address that is quoted. */
-const QUOTED = 40;
+/** The longest part of a URL that is quoted in full. */
+const MAX_QUOTED = 40;
 
-/** The choice that an address asks for; on a page of several flows each has a number. */
-export function read(
+/** The state that a URL asks for; on a page of several flows, each flow has a number. */
+export function readHash(
   hash: string,
   header: Header,
-  first: Choice,
+  first: ViewState,
   flow: number | null = null,
-): Read {
-  const wanted = wantedIn(hash, flow);
-  const changes: Partial<Record<Name, unknown>> = {};
+): HashResult {
+  const texts = textsIn(hash, flow);
+  const changes: Partial<Record<StateKey, unknown>> = {};
   const problems: string[] = [];
-  // What the others may be depends on the stream and the side.
-  for (const name of new Set<string>(["stream", "side", ...wanted.keys()])) {
-    const text = wanted.get(name);
+  // Stream and role come first: they decide which other values are allowed.
+  for (const key of new Set<string>(["stream", "role", ...texts.keys()])) {
+    const text = texts.get(key);
     if (text === undefined) continue;
-    const choice = { ...first, ...changes } as Choice;
-    const value = isName(name) ? valueIn(name, text, header, choice) : undefined;
-    if (value === undefined) problems.push(quoted(`${prefix(flow)}${name}`, text));
-    else if (isName(name)) changes[name] = value;
+    const state = { ...first, ...changes } as ViewState;
+    const value = isStateKey(key) ? valueIn(key, text, header, state) : undefined;
+    if (value === undefined) problems.push(quotePart(`${prefix(flow)}${key}`, text));
+    else if (isStateKey(key)) changes[key] = value;
   }
   const store = new Store(header, first);
-  store.choose(changes as Partial<Choice>);
-  return { choice: store.choice.value, problems };
+  store.choose(changes as Partial<ViewState>);
+  return { state: store.state.value, problems };
 }
 
-/** What is chosen otherwise than at first, as it is written after the # of an address. */
-export function write(choice: Choice, first: Choice, flow: number | null = null): string {
-  return CHOICES.filter((name) => !same(choice[name], first[name]))
-    .map((name) => `${prefix(flow)}${name}=${encoded(textOf(name, choice))}`)
+/** Everything that differs from the first state, as written after the # of a URL. */
+export function writeHash(state: ViewState, first: ViewState, flow: number | null = null): string {
+  return STATE_KEYS.filter((key) => !isEqual(state[key], first[key]))
+    .map((key) => `${prefix(flow)}${key}=${encodeText(textOf(key, state))}`)
     .join("&");
 }
 
-/** What belongs to none of so many numbered flows, but for `flow`, the one to go to. */
-export function strays(hash: string, flows: number): string[] {
+/** The parts of a URL that belong to none of the numbered flows, except a valid `flow`. */
+export function unknownParts(hash: string, flows: number): string[] {
   return entries(hash)
     .filter(([name, text]) => {
       const number = Number(/^([1-9]\d*)\./.exec(name)?.[1] ?? (name === "flow" ? text : 0));
       return !(Number.isInteger(number) && number >= 1 && number <= flows);
     })
-    .map(([name, text]) => quoted(name, text));
+    .map(([name, text]) => quotePart(name, text));
 }
 
-/** The flow that an address goes to, by its number. */
-export function goal(hash: string): number | null {
+/** The number of the flow that a URL scrolls to. */
+export function targetFlow(hash: string): number | null {
   const text = entries(hash).find(([name]) => name === "flow")?.[1] ?? "";
   return /^\d+$/.test(text) ? Number(text) : null;
 }
@@ -89,7 +71,7 @@ function entries(hash: string): [name: string, text: string][] {
   return [...new URLSearchParams(hash.replace(/^#/, ""))];
 }
 
-function wantedIn(hash: string, flow: number | null): Map<string, string> {
+function textsIn(hash: string, flow: number | null): Map<string, string> {
   const start = prefix(flow);
   const own = entries(hash).filter(([name]) => name.startsWith(start));
   return new Map(own.map(([name, text]) => [name.slice(start.length), text]));
@@ -99,70 +81,73 @@ function prefix(flow: number | null): string {
   return flow === null ? "" : `${flow}.`;
 }
 
-function isName(name: string): name is Name {
-  return (CHOICES as readonly string[]).includes(name);
+function isStateKey(name: string): name is StateKey {
+  return (STATE_KEYS as readonly string[]).includes(name);
 }
 
-/** A part of an address as it was written, or its beginning. */
-function quoted(name: string, text: string): string {
+/** A part of a URL as written, or its beginning. */
+function quotePart(name: string, text: string): string {
   const part = text === "" ? name : `${name}=${text}`;
-  return part.length > QUOTED ? `${part.slice(0, QUOTED)}…` : part;
+  return part.length > MAX_QUOTED ? `${part.slice(0, MAX_QUOTED)}…` : part;
 }
 
-function encoded(text: string): string {
+function encodeText(text: string): string {
   return encodeURIComponent(text).replace(/%2C/g, ",").replace(/%3A/g, ":");
 }
 
-function textOf(name: Name, choice: Choice): string {
-  const value = choice[name];
-  if (name === "heads") return choice.heads?.join(",") ?? ALL;
+function textOf(key: StateKey, state: ViewState): string {
+  const value = state[key];
+  if (key === "heads") return state.heads?.join(",") ?? ALL;
   return value === null ? NONE : String(value);
 }
 
-/** A value as it was written; undefined where this flow has nothing of that name. */
-function valueIn(name: Name, text: string, header: Header, choice: Choice): unknown {
-  if (name in WORDS) return among(WORDS[name as keyof typeof WORDS], text);
+/** The value that a text stands for; undefined if this flow has no such value. */
+function valueIn(key: StateKey, text: string, header: Header, state: ViewState): unknown {
   const [flow] = header.flows;
-  if (name === "view") return among(offered(flow), text);
-  if (name === "stream") return flow.streams.find((stream) => stream.name === text)?.name;
-  const stream = streamOf(flow, choice.stream);
-  switch (name) {
+  if (key === "stream") return flow.streams.find((stream) => stream.name === text)?.name;
+  const stream = streamOf(flow, state.stream);
+  switch (key) {
+    case "view":
+      return memberOf(viewsOf(header), text);
     case "measure":
-      return among(stream.measures, heldAs(stream, text));
+      return memberOf(stream.measures, canonicalId(stream, text));
     case "compare":
-      return comparedWith(text, stream, header);
+      return compareIn(text, stream, header);
     case "layer":
-      return among(stream.layers, numberIn(text));
+      return memberOf(stream.layers, numberIn(text));
     case "heads":
       return headsIn(text, stream);
     case "token":
-      return tokenIn(text, count(stream, choice.side));
+      return tokenIn(text, tokenCount(stream, state.role));
     case "words":
       return text === "true" ? true : text === "false" ? false : undefined;
-    default:
+    case "threshold":
       return thresholdIn(text);
+    default:
+      return memberOf<string>(header.state.allowed[key], text);
   }
 }
 
-function among<T>(values: readonly T[], wanted: unknown): T | undefined {
-  return values.find((value) => value === wanted);
+function memberOf<T>(values: readonly T[], value: unknown): T | undefined {
+  return values.find((member) => member === value);
 }
 
 function numberIn(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function comparedWith(text: string, stream: Stream, { flows }: Header): unknown {
+function compareIn(text: string, stream: Stream, { flows }: Header): unknown {
   const { measures, layers } = stream;
   if (text === NONE) return null;
-  if (text === OTHER) return flows.length > 1 ? OTHER : undefined;
-  return among<string | number>(measures, heldAs(stream, text)) ?? among(layers, numberIn(text));
+  if (text === OTHER_FLOW) return flows.length > 1 ? OTHER_FLOW : undefined;
+  const measure = memberOf<string | number>(measures, canonicalId(stream, text));
+  return measure ?? memberOf(layers, numberIn(text));
 }
 
-function headsIn(text: string, { heads }: Stream): number[] | null | undefined {
+function headsIn(text: string, stream: Stream): number[] | null | undefined {
   if (text === ALL) return null;
-  const wanted = [...new Set(text.split(",").map(numberIn))];
-  return wanted.every((head) => heads.includes(head)) ? wanted : undefined;
+  const heads = [...new Set(text.split(",").map(numberIn))];
+  return heads.every((head) => stream.heads.includes(head)) ? heads : undefined;
 }
 
 function tokenIn(text: string, tokens: number): number | null | undefined {
@@ -172,6 +157,6 @@ function tokenIn(text: string, tokens: number): number | null | undefined {
 }
 
 function thresholdIn(text: string): number | undefined {
-  const part = text.trim() === "" ? Number.NaN : Number(text);
-  return part >= 0 && part <= 1 ? part : undefined;
+  const fraction = text.trim() === "" ? Number.NaN : Number(text);
+  return fraction >= 0 && fraction <= 1 ? fraction : undefined;
 }

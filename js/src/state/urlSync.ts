@@ -1,33 +1,33 @@
-/** The page's address, kept the same as what is chosen; where the host forbids that, left alone. */
+/** Keeps the page's URL in step with the state, where the host allows it. */
 
-/** Browsers allow about three changes in a second, in milliseconds from one to the next. */
-const REST = 350;
+/** Browsers allow about three URL changes per second; the milliseconds between two changes. */
+const MIN_INTERVAL = 350;
 
-/** Something to call whenever the address may have become another; it is written soon. */
-export function keeper(hash: () => string): () => void {
+/** A function to call whenever the hash may have changed; it is written soon after. */
+export function hashWriter(hash: () => string): () => void {
   let last = Number.NEGATIVE_INFINITY;
   let isDue = false;
   const write = (): void => {
     isDue = false;
     last = performance.now();
-    replace(hash());
+    replaceHash(hash());
   };
   return () => {
     if (isDue) return;
     isDue = true;
-    const wait = last + REST - performance.now();
+    const wait = last + MIN_INTERVAL - performance.now();
     if (wait <= 0) write();
     else setTimeout(write, wait);
   };
 }
 
-function replace(hash: string): void {
+function replaceHash(hash: string): void {
   const [page] = location.href.split("#");
-  const wanted = hash === "" ? page : `${page}#${hash}`;
-  if (wanted === location.href) return;
+  const url = hash === "" ? page : `${page}#${hash}`;
+  if (url === location.href) return;
   try {
-    history.replaceState(history.state, "", wanted);
+    history.replaceState(history.state, "", url);
   } catch {
-    // A frame without an address of its own does without.
+    // A frame without a URL of its own cannot change it.
   }
 }

@@ -1,40 +1,35 @@
-/** What every kind of picture offers to the page that shows it. */
+/** What every view offers to the page that shows it. */
 
+import type { Ranking } from "../data/layer";
 import type { Palette } from "../draw/colors";
 import type { Pane } from "../state/pane";
-import type { Choice, Focus } from "../wire/types";
+import type { Focus, ViewState } from "../wire/types";
 import type { Description } from "../words/describe";
 
-/** What a picture may do to the page: point at a token, pin it, choose something else. */
-export interface Hand {
+/** What a view may do to the page. */
+export interface ViewActions {
   hover(focus: Focus | null): void;
   pin(focus: Focus): void;
-  choose(changes: Partial<Choice>): void;
-  /** Have legend and readout told anew: the picture points at something that is no token. */
-  tell?(): void;
-}
-
-/** A quantity of each token on the reading side, to tell who rises and who falls. */
-export interface Standing {
-  labels: string[];
-  values: ArrayLike<number>;
+  choose(changes: Partial<ViewState>): void;
+  /** Update legend and readout, because something other than a token is pointed at. */
+  refresh?(): void;
 }
 
 export interface View {
   node: HTMLElement;
-  /** Draw a pane; false while its numbers are on their way. */
+  /** Draw a pane; false while its numbers are loading. */
   draw(pane: Pane, palette: Palette): boolean;
-  /** Bring out one token and dim the rest, or bring out nothing. */
+  /** Highlight one token and dim the rest, or highlight nothing. */
   highlight(focus: Focus | null): void;
-  /** What was drawn, phrase by phrase: units, scaling, what was left out. */
+  /** What was drawn, phrase by phrase: units, scaling, omissions. */
   legend(): (string | HTMLElement)[];
-  /** The picture in words, about the token in focus or on the whole. */
+  /** The view in words, about the token in focus or overall. */
   describe(focus: Focus | null): Description;
-  /** The marks that its canvases show, as SVG, where they are better saved as such. */
+  /** The marks of its canvases as SVG, if they should be saved as vectors. */
   vectors?(): Map<HTMLCanvasElement, string[]>;
-  /** What each token gives, to name the changes between two measures; null where it says nothing. */
-  standing?(focus: Focus | null): Standing | null;
+  /** What each key gives, to describe changes between two measures; null if not applicable. */
+  ranking?(focus: Focus | null): Ranking | null;
 }
 
-/** Makes a view that lives until the signal says stop. */
-export type MakeView = (hand: Hand, signal: AbortSignal) => View;
+/** Creates a view that lives until the signal is aborted. */
+export type CreateView = (actions: ViewActions, signal: AbortSignal) => View;

@@ -1,47 +1,47 @@
-/** Every shape that crosses from Python, and every choice that crosses both ways. */
+/** The shapes of everything that Python sends, and of the view's state, which travels both ways. */
 
 export type Axis = "layer" | "head" | "query" | "key";
 export type StreamName = "encoder" | "decoder" | "cross";
-export type Side = "query" | "key";
+
+/** Whether a token receives (query) or is read from (key). */
+export type Role = "query" | "key";
 export type Scale = "absolute" | "query" | "layer";
 export type Theme = "auto" | "light" | "dark";
-
 export type Special = "shown" | "dimmed" | "hidden";
-/** What the small pictures of the grid are colored by: how far two measures agree, or nothing. */
-export const COLORS = ["none", "rank", "overlap", "distance"] as const;
-export type Color = (typeof COLORS)[number];
-/** Which row stands for a word of a translation: the one that reads it, or that predicts it. */
-export const SETTINGS = ["input", "output"] as const;
-export type Setting = (typeof SETTINGS)[number];
-export const VIEWS = ["flow", "stack", "grid", "matrix", "profile", "alignment"] as const;
-export type ViewName = (typeof VIEWS)[number];
+/** How the grid's tiles are colored: by an agreement between two measures, or not at all. */
+export type ColorBy = "none" | "rank" | "overlap" | "distance";
+/** The row that represents a target word: the one that reads it, or the one that predicts it. */
+export type TargetRow = "input" | "output";
+export type ViewName = "flow" | "stack" | "grid" | "matrix" | "profile" | "alignment";
 
-/** What `compare` is called when it is another flow. */
-export const OTHER = "other";
+/** The value of `compare` that means the other flow. */
+export const OTHER_FLOW = "other";
 
-/** What a reader may choose; small values that travel both ways. `null` heads are all heads. */
-export interface Choice {
+/** Everything a reader can choose. Allowed values and defaults come with the header. */
+export interface ViewState {
   view: ViewName;
   stream: StreamName;
   measure: string;
-  /** What stands beside: a measure's id, a layer's number, `OTHER` for the other flow. */
+  /** What is shown beside it: a measure's id, a layer's number, or `OTHER_FLOW`. */
   compare: string | number | null;
   layer: number;
+  /** Null for all heads. */
   heads: number[] | null;
-  /** The pinned token, by its piece, also where words are shown. */
+  /** The pinned token, as the index of a piece, even when words are shown. */
   token: number | null;
-  side: Side;
+  role: Role;
   normalize: Scale;
   words: boolean;
   special: Special;
-  /** Nothing below this part of the largest number is drawn. */
+  /** Hide everything below this fraction of the largest value. */
   threshold: number;
-  color: Color;
-  setting: Setting;
+  color_by: ColorBy;
+  target_row: TargetRow;
   theme: Theme;
 }
 
-export const CHOICES = [
+/** The keys of the state, in the order of URLs and of Python code. */
+export const STATE_KEYS = [
   "view",
   "stream",
   "measure",
@@ -49,15 +49,31 @@ export const CHOICES = [
   "layer",
   "heads",
   "token",
-  "side",
+  "role",
   "normalize",
   "words",
   "special",
   "threshold",
-  "color",
-  "setting",
+  "color_by",
+  "target_row",
   "theme",
-] as const satisfies readonly (keyof Choice)[];
+] as const satisfies readonly (keyof ViewState)[];
+
+/** The parts of the state whose values come from a fixed list. */
+export type ListedKey =
+  | "view"
+  | "role"
+  | "normalize"
+  | "special"
+  | "color_by"
+  | "target_row"
+  | "theme";
+
+/** The allowed values of each listed key, and the defaults for each stream of the first flow. */
+export interface StateRules {
+  allowed: { [key in ListedKey]: ViewState[key][] };
+  defaults: Partial<Record<StreamName, Omit<ViewState, "stream">>>;
+}
 
 /** A text as the model sees it, in columns of equal length; `word_texts` has one entry per word. */
 export interface Tokens {
@@ -69,18 +85,42 @@ export interface Tokens {
   word_texts: string[];
 }
 
-/** One way of saying how much a token gave to another. */
+/** How a measure is computed. */
+export type Family =
+  | "attention"
+  | "ladder"
+  | "effective"
+  | "contribution"
+  | "attribution"
+  | "value-zeroing"
+  | "decomposition"
+  | "rollout"
+  | "max-flow";
+
+/** A way of measuring how much one token contributes to another; see `normviz/core/catalog.py`. */
 export interface Measure {
   id: string;
   label: string;
   axes: Axis[];
   source: string;
   meaning: string;
-  /** Whether its numbers may be negative: sizes are drawn, and signs are hues. */
+  family: Family;
+  /** Whether values may be negative: views then draw magnitudes, with the sign as a hue. */
   signed: boolean;
+  /** The id of the measure it is derived from. */
+  base: string | null;
+  /** Whether its keys are the tokens that enter the layer, or the model's input tokens. */
+  reaches: "layer" | "input";
+  /** Whether it includes what the residual connection carries. */
+  has_residual: boolean;
+  /** How heads are combined; null for a measure without heads. */
+  over_heads: "mean" | "sum" | null;
+  on_request: boolean;
+  /** The measure it equals in models without a norm between the two. */
+  coincides_with: string | null;
 }
 
-/** One kind of attention: its tokens, and the layers and heads held, by the model's own numbers. */
+/** One attention stream: its tokens, and the layers and heads it holds, by the model's numbers. */
 export interface Stream {
   name: StreamName;
   queries: Tokens;
@@ -88,79 +128,80 @@ export interface Stream {
   layers: number[];
   heads: number[];
   measures: string[];
-  /** The measures that are not sent but multiplied here. */
+  /** The measures that are not sent, but computed here as weight times norm. */
   multiplied: string[];
-  /** What else is known of the rungs of the ladder, such as `projection:layer-output`; named like measures. */
+  /** Further values per measure, such as `projection:layer-output`; tiles are named the same way. */
   statistics: string[];
-  /** Rungs that are others under a second name, and are held under the first. */
+  /** Measures that equal another one in this model, and the id under which they are held. */
   aliases: Record<string, string>;
-  /** For each rung: the share of the vectors that comes from no token, by layer. */
+  /** For each rung of the ladder: the share of the vectors that comes from biases, by layer. */
   bias_share: Record<string, number[]>;
 }
 
 export type Dtype = "log16" | "log8" | "float32";
 
-/** What else is known of a tile; all but the scale only of an overview. */
-export interface About {
-  /** What every number is to be multiplied by; 1 where it is not said. */
+/** Further facts about a tile; all except the scale exist only for overviews. */
+export interface TileDetails {
+  /** The factor for every number; 1 if absent. */
   scale?: number;
-  /** How many cells its small pictures have [layer head row column]. */
+  /** The number of cells of each thumbnail [layer head row column]. */
   rows?: number;
   columns?: number;
   /** For each layer and head: the most that any token receives. */
   peaks?: number[][];
-  /** For each category of key: its share of all that is taken, by layer. */
+  /** For each category of key: its share of the total, by layer. */
   shares?: Record<string, number[]>;
-  /** For each comparable measure: how far it divides otherwise, by layer and head. */
+  /** For each comparable measure: the total variation distance of the shares, by layer and head. */
   disagreement?: Record<string, number[][]>;
 }
 
-/** Where the numbers of one tile lie in the buffer; `normviz/tiles.py` says how they are named. */
-export interface Place {
+/** Where the numbers of a tile are in the buffer; `normviz/view/tiles.py` defines the names. */
+export interface TileLocation {
   name: string;
   dtype: Dtype;
-  about: About;
+  about: TileDetails;
   offset: number;
   bytes: number;
 }
 
-/** Whether the parts add up, in one line and in full. */
+/** Whether the parts add up to the model's output, in one line and in full. */
 export interface Receipt {
   ok: boolean;
   headline: string;
   text: string;
 }
 
-/** One curve of a chart: a number for each layer, and perhaps the bounds it may lie between. */
+/** One curve of a chart: a value for each layer, optionally with a band around it. */
 export interface Series {
   name: string;
   values: number[];
-  /** Curves of one group have one hue; empty where a curve is a group of its own. */
+  /** Curves of one group share a hue; empty if the curve is its own group. */
   group: string;
   dashed: boolean;
-  /** Whether it only says what the others are to be measured against. */
+  /** Whether it is only a reference for the other curves. */
   faint: boolean;
   low: number[] | null;
   high: number[] | null;
 }
 
-/** Curves over the layers that come with a flow, such as those of a study. */
+/** Curves over the layers that come with a flow, such as the result of a study. */
 export interface Chart {
   title: string;
-  /** What is drawn, and what is to be seen, in a sentence each; the second may be empty. */
+  /** What is drawn, in one sentence. */
   about: string;
+  /** What the chart shows, in one sentence; may be empty. */
   finding: string;
-  /** What the upright axis shows. */
+  /** The label of the vertical axis. */
   label: string;
   layers: number[];
   series: Series[];
-  /** What the numbers are counted in; empty for shares. */
+  /** The unit of the values; empty for shares. */
   unit: string;
   /** Whether groups are kinds of token. */
   kinds: boolean;
 }
 
-/** Charts without a flow, such as those of a whole corpus, and what is said about them. */
+/** Charts without a flow, such as those of a whole corpus, with notes about them. */
 export interface Report {
   format: number;
   title: string;
@@ -172,17 +213,17 @@ export interface Report {
 /** A source word and a target word, both counted from 0 without special tokens. */
 export type Link = [source: number, target: number];
 
-/** What people say is aligned; what is possible without what is sure. */
+/** A human alignment; `possible` does not include the sure links. */
 export interface Gold {
   sure: Link[];
   possible: Link[];
 }
 
-/** All of a flow but its numbers. */
+/** A flow without its numbers. */
 export interface Flow {
   title: string;
   model: string;
-  /** What was left out of a file, in a sentence. */
+  /** What was left out of a file, in one sentence. */
   note?: string;
   measures: Measure[];
   streams: Stream[];
@@ -191,28 +232,31 @@ export interface Flow {
   gold?: Gold | null;
 }
 
-/** For each token the one that stands for it in the other text, both ways. */
-export interface BothWays {
+/** For each token, the matching token of the other text, in both directions. */
+export interface TokenMatching {
   there: (number | null)[];
   back: (number | null)[];
 }
 
-/** The tokens of another flow that stand for the first one's, by stream. */
-export type Counterparts = Partial<Record<StreamName, { queries: BothWays; keys: BothWays }>>;
+/** The tokens of another flow that match those of the first, by stream. */
+export type Counterparts = Partial<
+  Record<StreamName, { queries: TokenMatching; keys: TokenMatching }>
+>;
 
-/** One flow, perhaps another beside it, and where their numbers lie. */
+/** One or two flows, the rules of the view's state, and where the numbers are. */
 export interface Header {
   format: number;
+  state: StateRules;
   flows: Flow[];
   counterparts: Counterparts[];
-  tiles: Place[];
+  tiles: TileLocation[];
 }
 
-/** The layout of the header that this code reads. */
-export const FORMAT = 2;
+/** The header format that this code reads. */
+export const FORMAT = 3;
 
-/** A token on one of the two sides, by its piece. */
+/** A token in one of the two roles, as the index of a piece. */
 export interface Focus {
-  side: Side;
+  role: Role;
   token: number;
 }

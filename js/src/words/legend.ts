@@ -1,13 +1,13 @@
-/** What widths and colors stand for, and how much is left out. */
+/** Legends: what widths and colors mean, and what is left out. */
 
 import { type Picture, peakOf } from "../data/layer";
 import type { Ribbons } from "../data/ribbons";
-import { number, type Palette, percent } from "../draw/colors";
+import { formatNumber, formatPercent, type Palette } from "../draw/colors";
 import { element } from "../draw/dom";
-import { signedNumber } from "../draw/signedCells";
-import { given, most } from "../math/arrays";
+import { formatSignedNumber } from "../draw/signedCells";
+import { maxOf, sumByKey } from "../math/arrays";
 import type { Scale } from "../wire/types";
-import { headsShown, quoted } from "./describe";
+import { headsLabel, quote } from "./describe";
 
 export interface Legend {
   node: HTMLElement;
@@ -16,17 +16,17 @@ export interface Legend {
 
 const FULL_ROW = "full row";
 
-/** What the two hues stand for, wherever numbers may be negative. */
+/** What the two hues of a signed measure mean. */
 export const SIGNS = "blue: above zero, orange: below";
 
-/** What the full width of a row is, under each scaling. */
+/** What the full height of a row means, for each scale. */
 const FULL: Record<Scale, string> = {
   absolute: "the most any token takes in any layer",
   layer: "the most any token takes in this layer",
   query: "all that the row's token takes",
 };
 
-export function legend(): Legend {
+export function createLegend(): Legend {
   const node = element("ul", { class: "nv-legend", "aria-label": "legend" });
   const show = (phrases: (string | HTMLElement)[]): void => {
     node.replaceChildren(...phrases.map((phrase) => element("li", {}, phrase)));
@@ -34,8 +34,8 @@ export function legend(): Legend {
   return { node, show };
 }
 
-/** How many ribbons of the token in focus are brought out, and how many times wider. */
-export interface Own {
+/** The number of ribbons of the token in focus, and their zoom. */
+export interface FocusedRibbons {
   count: number;
   zoom: number;
 }
@@ -44,16 +44,16 @@ export interface Own {
 export function ribbonLegend(
   picture: Picture,
   drawn: Ribbons,
-  own: Own | null,
+  own: FocusedRibbons | null,
   palette: Palette,
 ): (string | HTMLElement)[] {
   const swatch = element("i", { class: "nv-swatch", "aria-hidden": "true" });
   swatch.style.height = `${drawn.full}px`;
-  const rest = leftOut(picture, drawn);
-  const phrases = lines(picture, drawn).map((line) => {
+  const rest = drawnPhrase(picture, drawn);
+  const phrases = ribbonLines(picture, drawn).map((line) => {
     if (line.startsWith(FULL_ROW)) return element("span", {}, swatch, line);
     if (line.startsWith(SIGNS)) return element("span", {}, signMarks(palette), line);
-    return own && line === rest ? `${own.count} ribbons of the token in focus brought out` : line;
+    return own && line === rest ? `${own.count} ribbons of the token in focus highlighted` : line;
   });
   const wider = `the token in focus: ${own?.zoom ?? 1} times wider`;
   return own && own.zoom > 1 ? [...phrases, wider] : phrases;
@@ -70,64 +70,67 @@ function signMarks({ signs }: Palette): HTMLElement {
 }
 
 /** The legend, phrase by phrase. */
-export function lines(picture: Picture, drawn: Ribbons): string[] {
+export function ribbonLines(picture: Picture, drawn: Ribbons): string[] {
   const { measure, norms } = picture;
-  const longest = norms ? `longest bar: ${number(most(given(norms.values, picture.keys)))}` : "";
+  const longest = norms
+    ? `longest bar: ${formatNumber(maxOf(sumByKey(norms.values, picture.keys)))}`
+    : "";
   if (picture.values.length === 0) {
     return [
-      `${measure.label}: ${measure.meaning}; it has no query, so there are bars only`,
+      `${measure.label}: ${measure.meaning}; it has no queries, so only bars are shown`,
       longest,
     ];
   }
   const { head, query, key, value } = peakOf(picture);
   const { rows } = picture;
   const through = head === null ? "" : `, head ${head}`;
-  const pair = `${quoted(rows.query.labels[query])} from ${quoted(rows.key.labels[key])}${through}`;
+  const pair = `${quote(rows.query.labels[query])} from ${quote(rows.key.labels[key])}${through}`;
   return [
-    `${measure.label}: ${measure.meaning}; ${headsShown(picture)}`,
+    `${measure.label}: ${measure.meaning}; ${headsLabel(picture)}`,
     `${FULL_ROW}: ${fullRow(picture)}`,
-    `largest ribbon: ${signedNumber(value)} (${pair})`,
+    `largest ribbon: ${formatSignedNumber(value)} (${pair})`,
     ...(measure.signed ? [`${SIGNS}; widths and sums go by size`] : []),
     ...(longest ? [longest] : []),
-    leftOut(picture, drawn),
-    ...asides(picture),
+    drawnPhrase(picture, drawn),
+    ...omissionNotes(picture),
   ];
 }
 
-/** What was merged, hidden or cut away before anything was drawn. */
-export function asides(picture: Picture): string[] {
-  const { rows, hidden, least, measure, also, bias_share } = picture;
+/** What was merged, hidden or cut off before drawing. */
+export function omissionNotes(picture: Picture): string[] {
+  const { rows, hiddenShare, minSize, measure, aliases, bias_share } = picture;
   const merged = rows.key.rowOf.length - rows.key.rowOf.filter((row) => row < 0).length;
   const isWords = merged > rows.key.pieces.length;
   const gone = rows.key.rowOf.filter((row) => row < 0).length;
   return [
-    ...(also.length > 0 ? [`in this model the same as ${also.join(", ")}`] : []),
-    ...(bias_share === null ? [] : [fromBiases(bias_share)]),
-    ...(isWords ? ["pieces merged to words: added over keys, averaged over queries"] : []),
+    ...(aliases.length > 0 ? [`in this model the same as ${aliases.join(", ")}`] : []),
+    ...(bias_share === null ? [] : [biasPhrase(bias_share)]),
+    ...(isWords ? ["pieces merged into words: added over keys, averaged over queries"] : []),
     ...(gone > 0
-      ? [`${gone} special tokens hidden, and with them ${percent(hidden)} of the sum`]
+      ? [`${gone} special tokens hidden, and with them ${formatPercent(hiddenShare)} of the sum`]
       : []),
-    ...(least > 0 ? [`nothing below ${number(least)} (${measure.label}) is drawn`] : []),
+    ...(minSize > 0 ? [`nothing below ${formatNumber(minSize)} (${measure.label}) is drawn`] : []),
   ];
 }
 
-function fromBiases(share: number): string {
-  return share > 0
-    ? `${percent(share)} from no token (biases)`
-    : "all of it from tokens, no biases";
+function biasPhrase(share: number): string {
+  return share > 0 ? `${formatPercent(share)} from biases` : "nothing from biases";
 }
 
 function fullRow({ scale, units }: Picture): string {
-  return scale === "query" ? `100% (${FULL.query})` : `${number(units[0])} (${FULL[scale]})`;
+  return scale === "query" ? `100% (${FULL.query})` : `${formatNumber(units[0])} (${FULL[scale]})`;
 }
 
-/** How much of the sum is drawn; nothing is dropped without being said. */
-export function leftOut({ present, scale, measure }: Picture, { ribbons, shown }: Ribbons): string {
+/** How much of the sum is drawn. */
+export function drawnPhrase(
+  { present, scale, measure }: Picture,
+  { ribbons, shown }: Ribbons,
+): string {
   if (ribbons.length === present) return `all ${present} ribbons drawn`;
   const sum = measure.signed ? "of all sizes" : "of the sum";
   const of = scale === "query" ? "of all shares" : sum;
   return (
-    `the strongest ${ribbons.length} of ${present} ribbons drawn: ${percent(shown)} ${of}; ` +
-    `${percent(1 - shown)} is left out`
+    `the strongest ${ribbons.length} of ${present} ribbons drawn: ${formatPercent(shown)} ${of}; ` +
+    `${formatPercent(1 - shown)} is left out`
   );
 }

@@ -1,10 +1,10 @@
-/** Who rises and who falls between two measures, in words. */
+/** Which tokens rise and fall between two measures, in words. */
 
-import { rank } from "../math/arrays";
-import type { Standing } from "../views/view";
-import { quoted } from "./describe";
+import type { Ranking } from "../data/layer";
+import { rankOrder } from "../math/arrays";
+import { quote } from "./describe";
 
-/** Only tokens that are among the first so many in one of the two are worth a word. */
+/** Only tokens among the first few in one of the two rankings are named. */
 const NOTABLE = 5;
 const NAMED = 3;
 
@@ -14,18 +14,18 @@ interface Move {
   to: number;
 }
 
-/** The places of the numbers, the greatest first: 1 for the first. */
-export function places(values: ArrayLike<number>): number[] {
-  const found: number[] = [];
-  rank(values).forEach((at, place) => {
-    found[at] = place + 1;
+/** The rank of each value: 1 for the largest. */
+export function ranksOf(values: ArrayLike<number>): number[] {
+  const ranks: number[] = [];
+  rankOrder(values).forEach((at, place) => {
+    ranks[at] = place + 1;
   });
-  return found;
+  return ranks;
 }
 
-/** The moves worth naming, the widest first. */
-export function moves(before: Standing, after: Standing): Move[] {
-  const [old, now] = [places(before.values), places(after.values)];
+/** The moves to name, the largest first. */
+export function notableMoves(before: Ranking, after: Ranking): Move[] {
+  const [old, now] = [ranksOf(before.values), ranksOf(after.values)];
   return after.labels
     .map((label, at) => ({ label, from: old[at], to: now[at] }))
     .filter(({ from, to }) => from !== to && Math.min(from, to) <= NOTABLE)
@@ -34,15 +34,19 @@ export function moves(before: Standing, after: Standing): Move[] {
 }
 
 /** "From α to ‖αf(x)‖: ‘[CLS]’ falls from 1st to 14th." */
-export function changes(names: [string, string], before: Standing, after: Standing): string {
+export function rankChangesPhrase(
+  names: [string, string],
+  before: Ranking,
+  after: Ranking,
+): string {
   if (before.labels.join("\0") !== after.labels.join("\0")) return "";
-  const told = moves(before, after).map(
+  const texts = notableMoves(before, after).map(
     ({ label, from, to }) =>
-      `${quoted(label)} ${to > from ? "falls" : "rises"} from ${ordinal(from)} to ${ordinal(to)}`,
+      `${quote(label)} ${to > from ? "falls" : "rises"} from ${ordinal(from)} to ${ordinal(to)}`,
   );
-  return told.length > 0
-    ? `From ${names[0]} to ${names[1]}: ${told.join(", ")}.`
-    : `From ${names[0]} to ${names[1]} none of the first ${NOTABLE} changes its place.`;
+  return texts.length > 0
+    ? `From ${names[0]} to ${names[1]}: ${texts.join(", ")}.`
+    : `From ${names[0]} to ${names[1]}, none of the top ${NOTABLE} changes its rank.`;
 }
 
 /** 1st, 2nd, 3rd, 4th … */

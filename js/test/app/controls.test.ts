@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { controls } from "../../src/app/controls";
+import { createControls } from "../../src/app/controls";
 import { PALETTES } from "../../src/draw/colors";
 import type { Store } from "../../src/state/store";
 import { store, tiles } from "../support/fixtures";
 
 let chosen: Store;
-let panel: ReturnType<typeof controls>;
+let panel: ReturnType<typeof createControls>;
 
 const find = (selector: string) => [...panel.node.querySelectorAll<HTMLElement>(selector)];
 const named = (title: string) => find(`[aria-label^="${title}"]`)[0];
@@ -18,7 +18,7 @@ const press = (made: HTMLElement) => {
 
 beforeEach(() => {
   chosen = store();
-  panel = controls(chosen, tiles(), new AbortController().signal);
+  panel = createControls(chosen, tiles(), new AbortController().signal);
   panel.show(PALETTES.light);
 });
 
@@ -33,7 +33,7 @@ describe("the controls", () => {
     ]);
     expect(buttons[1].title).toContain("(key 2)");
     press(buttons[0]);
-    expect(chosen.choice.value.measure).toBe("weight");
+    expect(chosen.state.value.measure).toBe("weight");
     expect(on("measure")).toEqual(["α"]);
   });
 
@@ -54,7 +54,7 @@ describe("the controls", () => {
     const [before, after] = [named("layer before"), named("layer after")] as HTMLButtonElement[];
     expect([before.disabled, after.disabled]).toEqual([true, false]);
     press(after);
-    expect(chosen.choice.value.layer).toBe(2);
+    expect(chosen.state.value.layer).toBe(2);
     expect([before.disabled, after.disabled]).toEqual([false, true]);
   });
 
@@ -85,7 +85,7 @@ describe("the controls", () => {
     const select = find(`select[aria-label=${label}]`)[0] as HTMLSelectElement;
     select.value = value;
     select.dispatchEvent(new Event("change"));
-    expect(chosen.choice.value[trait]).toBe(value);
+    expect(chosen.state.value[trait]).toBe(value);
   });
 
   test("say what they are to those who cannot see them", () => {

@@ -1,22 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { controls } from "../../src/app/controls";
-import { peakOf, strongestHead } from "../../src/data/layer";
+import { createControls } from "../../src/app/controls";
+import { peakOf, rankingOf, strongestHead } from "../../src/data/layer";
 import { type Ribbon, ribbonsOf, sizeAt } from "../../src/data/ribbons";
-import { depthOf } from "../../src/data/stack";
+import { stackOf } from "../../src/data/stack";
 import { contrast, headColor, PALETTES } from "../../src/draw/colors";
 import { heat, heatGradient, signedHeat } from "../../src/draw/heat";
-import { total } from "../../src/math/arrays";
-import { flowView, standingOf } from "../../src/views/flow/view";
+import { sumOf } from "../../src/math/arrays";
+import { flowView } from "../../src/views/flow/view";
 import { pixelsOf } from "../../src/views/grid/layout";
 import { thumbsOf } from "../../src/views/grid/thumbs";
 import { describeThumbs, thumbLegend, thumbLines } from "../../src/views/grid/words";
 import { cellLegend, cellLine, fullColor, noColor } from "../../src/views/matrix/words";
 import { profileOf } from "../../src/views/profile/data";
-import { cellsOf, depths, extremes, pooled } from "../../src/views/shared/cells";
+import { cellsOf, depths, extremes, poolCells } from "../../src/views/shared/cells";
 import { makeupOf } from "../../src/views/stack/makeup";
-import { madeLegend } from "../../src/views/stack/words";
+import { stackLegend } from "../../src/views/stack/words";
 import { describe as say } from "../../src/words/describe";
-import { leftOut, legend, lines, ribbonLegend } from "../../src/words/legend";
+import { createLegend, drawnPhrase, ribbonLegend, ribbonLines } from "../../src/words/legend";
 import { signedPane, signedPicture, signedStore, signedTiles } from "../support/signed";
 
 const isWord = (row: number) => row > 0 && row < 5;
@@ -34,19 +34,19 @@ describe("a picture of numbers below zero and above", () => {
 
   test("adds up sizes, and nothing cancels", () => {
     const sizes = picture.values.map(Math.abs);
-    expect(total(picture.received)).toBeCloseTo(total(sizes), 4);
-    expect(total(picture.gifts)).toBeCloseTo(total(sizes), 4);
+    expect(sumOf(picture.received)).toBeCloseTo(sumOf(sizes), 4);
+    expect(sumOf(picture.given)).toBeCloseTo(sumOf(sizes), 4);
     expect(picture.present).toBe(picture.sizes.filter((size) => size > 0).length);
   });
 
-  test("has a strand for each side of zero, through all heads", () => {
+  test("has a strand for each role of zero, through all heads", () => {
     const size = picture.queries * picture.keys;
     expect(picture.strands).toEqual(["above", "below"]);
     expect(picture.sizes).toHaveLength(2 * size);
     for (let at = 0; at < size; at++) {
       const heads = [picture.values[at], picture.values[at + size]];
-      expect(picture.sizes[at]).toBeCloseTo(total(heads.filter((value) => value > 0)), 6);
-      expect(picture.sizes[at + size]).toBeCloseTo(-total(heads.filter((value) => value < 0)), 6);
+      expect(picture.sizes[at]).toBeCloseTo(sumOf(heads.filter((value) => value > 0)), 6);
+      expect(picture.sizes[at + size]).toBeCloseTo(-sumOf(heads.filter((value) => value < 0)), 6);
     }
   });
 
@@ -61,7 +61,7 @@ describe("a picture of numbers below zero and above", () => {
   test("finds the head in which most goes on, signs aside", () => {
     const size = picture.queries * picture.keys;
     const sums = [0, 1].map((plane) =>
-      total(picture.values.subarray(plane * size, (plane + 1) * size).map(Math.abs)),
+      sumOf(picture.values.subarray(plane * size, (plane + 1) * size).map(Math.abs)),
     );
     expect(strongestHead(picture, null)).toBe(sums[0] >= sums[1] ? 0 : 1);
   });
@@ -70,13 +70,13 @@ describe("a picture of numbers below zero and above", () => {
     const shown = signedPicture({ special: "hidden" });
     const [all, kept] = [picture, shown].map(({ sizes, queries, keys }) =>
       // Of the words' rows only; the special tokens stand at both ends.
-      total(sizes.filter((_, at) => queries < 6 || isWord(Math.floor(at / keys) % queries))),
+      sumOf(sizes.filter((_, at) => queries < 6 || isWord(Math.floor(at / keys) % queries))),
     );
-    expect(shown.hidden).toBeCloseTo(1 - kept / all, 4);
+    expect(shown.hiddenShare).toBeCloseTo(1 - kept / all, 4);
   });
 
   test("ranks tokens by size", () => {
-    const { values } = standingOf(picture, { side: "query", token: 2 });
+    const { values } = rankingOf(picture, { role: "query", token: 2 });
     for (const value of Array.from(values)) expect(value).toBeGreaterThanOrEqual(0);
   });
 });
@@ -85,7 +85,7 @@ describe("its ribbons", () => {
   const picture = signedPicture({ normalize: "layer" });
   const sizeOf = ({ plane, query, key }: Ribbon) => sizeAt(picture, plane, query, key);
 
-  test("are all drawn, as wide as their size, one for each side of zero", () => {
+  test("are all drawn, as wide as their size, one for each role of zero", () => {
     const { ribbons, shown } = ribbonsOf(picture, 20, ALL);
     expect(ribbons).toHaveLength(picture.present);
     expect(shown).toBeCloseTo(1);
@@ -95,7 +95,7 @@ describe("its ribbons", () => {
     }
   });
 
-  test("are chosen strongest first on either side of zero", () => {
+  test("are chosen strongest first on either role of zero", () => {
     const { ribbons, shown } = ribbonsOf(picture, 20, { share: 0.6, limit: 1e6 });
     const least = Math.min(...ribbons.map(sizeOf));
     expect(ribbons.some(({ plane }) => plane === 1)).toBe(true);
@@ -106,7 +106,7 @@ describe("its ribbons", () => {
     expect(ribbons.length).toBeGreaterThanOrEqual(stronger.length);
   });
 
-  test("have the hue of their side", () => {
+  test("have the hue of their role", () => {
     const view = flowView({ hover() {}, pin() {}, choose() {} }, new AbortController().signal);
     view.draw(signedPane(), PALETTES.light);
     const marks = [...(view.vectors?.().values() ?? [])].flat().join();
@@ -117,23 +117,23 @@ describe("its ribbons", () => {
   });
 
   test("have a legend that shows both hues and names them", () => {
-    const { node, show } = legend();
+    const { node, show } = createLegend();
     const drawn = ribbonsOf(picture, 20, ALL);
     show(ribbonLegend(picture, drawn, null, PALETTES.dark));
     expect(node.textContent).toContain(
       "blue: above zero, orange: below; widths and sums go by size",
     );
     expect(node.querySelectorAll(".nv-sign")).toHaveLength(2);
-    expect(leftOut(picture, ribbonsOf(picture, 20, { share: 0.5, limit: 9 }))).toContain(
+    expect(drawnPhrase(picture, ribbonsOf(picture, 20, { share: 0.5, limit: 9 }))).toContain(
       "of all sizes;",
     );
     const plain = signedPicture({ measure: "weight" });
-    expect(lines(plain, ribbonsOf(plain, 20, ALL)).join()).not.toContain("orange");
+    expect(ribbonLines(plain, ribbonsOf(plain, 20, ALL)).join()).not.toContain("orange");
   });
 });
 
 test("where hues stand for signs, heads and bars have none", () => {
-  const choices = controls(signedStore(), signedTiles(), new AbortController().signal);
+  const choices = createControls(signedStore(), signedTiles(), new AbortController().signal);
   choices.show(PALETTES.light);
   const chips = [...choices.node.querySelectorAll<HTMLElement>(".nv-heads button")].slice(2);
   const colors = new Set(chips.map((chip) => chip.style.getPropertyValue("--nv-head")));
@@ -145,7 +145,7 @@ test("where hues stand for signs, heads and bars have none", () => {
 describe("the words", () => {
   test("say which of what a token takes is negative", () => {
     const told = [0, 1, 2, 3, 4, 5].map((token) =>
-      say(signedPicture({ heads: [0] }), { side: "query", token }),
+      say(signedPicture({ heads: [0] }), { role: "query", token }),
     );
     const sentences = told.map(({ sentence }) => sentence).join("\n");
     expect(sentences).toContain("(of all it takes, signs aside)");
@@ -157,16 +157,16 @@ describe("the words", () => {
 
   test("of all say what is furthest from zero, and shares add up to one", () => {
     const { sentence, rows } = say(signedPicture(), null);
-    expect(sentence).toContain("furthest from zero is what goes to");
+    expect(sentence).toContain("the value furthest from zero goes to");
     const shares = rows.map((row) => Number.parseFloat(String(row[3])));
-    expect(total(shares)).toBeGreaterThan(97);
-    expect(total(shares)).toBeLessThan(103);
+    expect(sumOf(shares)).toBeGreaterThan(97);
+    expect(sumOf(shares)).toBeLessThan(103);
   });
 
   test("of a measure that is never negative are as they were", () => {
     const plain = signedPicture({ measure: "weight" });
     expect(say(plain, null).sentence).toContain("most goes to");
-    expect(say(plain, { side: "query", token: 1 }).sentence).toContain("(of all it takes).");
+    expect(say(plain, { role: "query", token: 1 }).sentence).toContain("(of all it takes).");
   });
 });
 
@@ -186,9 +186,9 @@ describe("the matrix", () => {
 
   test("keeps of several cells the one furthest from zero, with its sign", () => {
     const values = Float32Array.from([0.2, -0.5, Number.NaN, 0.1]);
-    expect([...pooled(values, 2, { rows: 2, columns: 2 }).values]).toEqual([-0.5]);
+    expect([...poolCells(values, 2, { rows: 2, columns: 2 }).values]).toEqual([-0.5]);
     const blank = new Float32Array(4).fill(Number.NaN);
-    expect([...pooled(blank, 2, { rows: 2, columns: 2 }).values]).toEqual([Number.NaN]);
+    expect([...poolCells(blank, 2, { rows: 2, columns: 2 }).values]).toEqual([Number.NaN]);
   });
 
   test("goes from minus full to full in its legend, and says a cell's sign", () => {
@@ -208,7 +208,7 @@ describe("the matrix", () => {
     if (!divided) throw new Error("no cells");
     const columns = divided.across.labels.length;
     const row = divided.values.subarray(0, columns).map(Math.abs);
-    expect(divided.wholes[0]).toBeCloseTo(total(row), 5);
+    expect(divided.wholes[0]).toBeCloseTo(sumOf(row), 5);
   });
 });
 
@@ -236,10 +236,10 @@ describe("the small pictures", () => {
   });
 
   test("say so", () => {
-    expect(thumbLines(thumbs, pane.choice, null)[1]).toMatch(
+    expect(thumbLines(thumbs, pane.state, null)[1]).toMatch(
       /^blue: above zero, orange: below; full color in either: /,
     );
-    const [, scale] = thumbLegend(thumbs, pane.choice, null, PALETTES.light);
+    const [, scale] = thumbLegend(thumbs, pane.state, null, PALETTES.light);
     expect((scale as HTMLElement).querySelector("i")?.style.background).toContain("gradient");
     const low = thumbs.thumbs.find(({ values, peak }) => values.some((value) => value === -peak));
     const told = describeThumbs(thumbs, null, low ?? thumbs.thumbs[0]);
@@ -250,19 +250,19 @@ describe("the small pictures", () => {
 
 describe("all layers", () => {
   test("are divided by size, and the legend says so", () => {
-    const depth = depthOf(signedPane({ view: "stack" }));
+    const depth = stackOf(signedPane({ view: "stack" }));
     if (!depth) throw new Error("no depth");
     for (const division of depth.divisions) {
       expect(Math.min(...division)).toBeGreaterThanOrEqual(0);
-      expect(total(division.subarray(0, 6))).toBeCloseTo(1, 5);
+      expect(sumOf(division.subarray(0, 6))).toBeCloseTo(1, 5);
     }
-    expect(madeLegend(makeupOf(depth, null, 1), null, 1)[0]).toMatch(/by size, signs aside$/);
+    expect(stackLegend(makeupOf(depth, null, 1), null, 1)[0]).toMatch(/by size, signs aside$/);
   });
 
   test("have shares by kind of token that add up to one", () => {
     const profile = profileOf(signedPane({ view: "profile" }), PALETTES.light);
     expect(profile?.title).toMatch(/signs aside$/);
-    expect(total(profile?.curves.map(({ shares }) => shares[0]) ?? [])).toBeCloseTo(1, 4);
+    expect(sumOf(profile?.curves.map(({ shares }) => shares[0]) ?? [])).toBeCloseTo(1, 4);
   });
 });
 
@@ -281,7 +281,7 @@ describe.each(["light", "dark"] as const)("the two hues in %s", (shade) => {
     expect(below[0]).toBeGreaterThan(below[2] + 60);
   });
 
-  test("grow alike from nothing, to both sides", () => {
+  test("grow alike from nothing, to both roles", () => {
     const color = signedHeat(PALETTES[shade]);
     expect(color(0)).toEqual(heat(PALETTES[shade])(0));
     const hex = (part: number) =>

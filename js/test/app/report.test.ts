@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { report } from "../../src/app/report";
+import { mountReport } from "../../src/app/report";
 import { kindsOf } from "../../src/data/tokenKinds";
 import { PALETTES } from "../../src/draw/colors";
 import { chartCurves, chartTable, describeChart } from "../../src/views/profile/charts";
@@ -102,7 +102,7 @@ describe("a report", () => {
   function shown(about: Report = whole) {
     const root = document.createElement("div");
     document.body.append(root);
-    report(root, about, scope.signal);
+    mountReport(root, about, scope.signal);
     const all = (which: string) => [...root.querySelectorAll(which)].map((one) => one.textContent);
     const press = (key: string) => root.dispatchEvent(new KeyboardEvent("keydown", { key }));
     const select = root.querySelector("select") as HTMLSelectElement;
@@ -177,7 +177,7 @@ describe("a report", () => {
   test("of another layout is refused with a sentence", () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     const { all } = shown({ ...whole, format: 99 });
-    expect(all(".nv-notice")[0]).toContain("It was written in layout 99");
+    expect(all(".nv-notice")[0]).toContain("The data has format 99");
     expect(all("svg")).toEqual([]);
   });
 });

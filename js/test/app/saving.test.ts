@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { controls } from "../../src/app/controls";
+import { createControls } from "../../src/app/controls";
 import { PALETTES } from "../../src/draw/colors";
-import { keeper } from "../../src/state/urlSync";
+import { hashWriter } from "../../src/state/urlSync";
 import { store, tiles } from "../support/fixtures";
 
 let leaving = new AbortController();
@@ -10,7 +10,7 @@ const soon = () => new Promise((done) => setTimeout(done));
 
 function panel(save: (format: string) => Promise<string>) {
   const chosen = store();
-  const { node, show } = controls(chosen, tiles(), leaving.signal, save);
+  const { node, show } = createControls(chosen, tiles(), leaving.signal, save);
   show(PALETTES.light);
   const button = (name: string) =>
     [...node.querySelectorAll("button")].find((made) => made.textContent === name);
@@ -57,11 +57,11 @@ describe("saving", () => {
     const { button, told } = panel(() => Promise.reject(new Error("There is no room.")));
     button("save SVG")?.click();
     await soon();
-    expect(told()).toBe("The picture could not be saved. There is no room.");
+    expect(told()).toBe("The view could not be saved. There is no room.");
   });
 
   test("is not offered where it cannot be", () => {
-    const { node } = controls(store(), tiles(), new AbortController().signal);
+    const { node } = createControls(store(), tiles(), new AbortController().signal);
     expect(node.textContent).not.toContain("save");
   });
 });
@@ -71,7 +71,7 @@ describe("the address", () => {
     vi.useFakeTimers();
     const replaced = vi.spyOn(history, "replaceState").mockImplementation(() => undefined);
     let hash = "";
-    const keep = keeper(() => hash);
+    const keep = hashWriter(() => hash);
     for (let layer = 1; layer <= 100; layer++) {
       hash = `layer=${layer}`;
       keep();
@@ -90,7 +90,7 @@ describe("the address", () => {
     const refused = vi.spyOn(history, "replaceState").mockImplementation(() => {
       throw new DOMException("not here", "SecurityError");
     });
-    const keep = keeper(() => "layer=1");
+    const keep = hashWriter(() => "layer=1");
     expect(keep).not.toThrow();
     expect(refused).toHaveBeenCalledOnce();
   });

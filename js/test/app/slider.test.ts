@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { controls } from "../../src/app/controls";
+import { createControls } from "../../src/app/controls";
 import { PALETTES } from "../../src/draw/colors";
 import type { Store } from "../../src/state/store";
 import * as plain from "../support/fixtures";
 import { store, tall, tiles } from "../support/rungs";
 
 let chosen: Store;
-let panel: ReturnType<typeof controls>;
+let panel: ReturnType<typeof createControls>;
 
 const find = <T extends HTMLElement>(selector: string) => [
   ...panel.node.querySelectorAll<T>(selector),
@@ -27,7 +27,7 @@ const pick = (name: string, value: string) => {
 };
 const open = (made: Store) => {
   chosen = made;
-  panel = controls(chosen, tiles(), new AbortController().signal);
+  panel = createControls(chosen, tiles(), new AbortController().signal);
   panel.show(PALETTES.light);
 };
 
@@ -44,15 +44,15 @@ describe("the slider", () => {
 
   test("chooses the measure of the stop it is moved to", () => {
     slide(8);
-    expect(chosen.choice.value.measure).toBe("layer-output");
+    expect(chosen.state.value.measure).toBe("layer-output");
     slide(0);
-    expect(chosen.choice.value.measure).toBe("weight");
+    expect(chosen.state.value.measure).toBe("weight");
   });
 
   test("says its stop and what that means to those who cannot see it", () => {
     slide(4);
     expect(slider().getAttribute("aria-valuetext")).toBe(
-      "+ residual: what each key gives, with what the token was before",
+      "+ residual: what each key contributes, including the residual connection",
     );
     expect(slider().getAttribute("aria-label")).toContain("measure");
     expect(find(".nv-stops")[0].getAttribute("aria-hidden")).toBe("true");
@@ -60,7 +60,7 @@ describe("the slider", () => {
 
   test("has names that can be clicked, and tell the key that does the same", () => {
     names()[6].click();
-    expect(chosen.choice.value.measure).toBe("feed-forward");
+    expect(chosen.state.value.measure).toBe("feed-forward");
     expect(names()[6].title).toContain("(key 7)");
   });
 
@@ -89,7 +89,7 @@ describe("measures that reach back through the layers", () => {
   test("stand in a list, not on the slider, and leave it faint", () => {
     expect(slider().classList.contains("nv-off")).toBe(false);
     pick("reaching back", "rollout:layer-output");
-    expect(chosen.choice.value.measure).toBe("rollout:layer-output");
+    expect(chosen.state.value.measure).toBe("rollout:layer-output");
     expect(slider().classList.contains("nv-off")).toBe(true);
     expect(slider().value).toBe("8");
     expect(slider().getAttribute("aria-valuetext")).toContain("not on the ladder");
@@ -100,15 +100,15 @@ describe("measures that reach back through the layers", () => {
     slide(5);
     expect(list("trace by").options[0].text).toBe("layer by layer");
     pick("trace by", "decomposition");
-    expect(chosen.choice.value.measure).toBe("decomposition");
+    expect(chosen.state.value.measure).toBe("decomposition");
     pick("trace by", "");
-    expect(chosen.choice.value.measure).toBe("attention-block");
+    expect(chosen.state.value.measure).toBe("attention-block");
   });
 
   test("go back to what they carry where a view was opened with them", () => {
     open(tall(undefined, { measure: "rollout:weight" }));
     pick("reaching back", "");
-    expect(chosen.choice.value.measure).toBe("weight");
+    expect(chosen.state.value.measure).toBe("weight");
   });
 
   test("come in groups where there are several kinds", () => {
@@ -125,9 +125,9 @@ describe("measures that reach back through the layers", () => {
 test("measures that are neither have a list of their own", () => {
   open(tall(["effective-weight"]));
   pick("other measures", "effective-weight");
-  expect(chosen.choice.value.measure).toBe("effective-weight");
+  expect(chosen.state.value.measure).toBe("effective-weight");
   pick("other measures", "");
-  expect(chosen.choice.value.measure).toBe("weighted-norm");
+  expect(chosen.state.value.measure).toBe("weighted-norm");
 });
 
 test("what to compare with is listed in groups where there is much", () => {

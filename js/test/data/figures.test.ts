@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type Norms, rowIn } from "../../src/data/layer";
+import { focusedRow, type Norms } from "../../src/data/layer";
 import { barsOf, type Ribbon, ribbonsAt, ribbonsOf } from "../../src/data/ribbons";
 import { headColor, PALETTES } from "../../src/draw/colors";
 import { signedHeat } from "../../src/draw/heat";
-import type { Choice } from "../../src/wire/types";
+import type { ViewState } from "../../src/wire/types";
 import contract from "../support/contract.json";
 import { contractPicture } from "../support/fixtures";
 import { signedPicture } from "../support/signed";
@@ -28,11 +28,11 @@ const figures = [
 ];
 
 describe("a figure that Python writes", () => {
-  test.each(figures)("has the geometry of the screen: $choice", ({ choice, ...figure }) => {
-    const changes = choice as Partial<Choice>;
+  test.each(figures)("has the geometry of the screen: $choice", ({ state, ...figure }) => {
+    const changes = state as Partial<ViewState>;
     const picture = figure.pictureOf(changes);
-    const at = rowIn(picture, {
-      side: changes.side ?? "query",
+    const at = focusedRow(picture, {
+      role: changes.role ?? "query",
       token: changes.token ?? -1,
     });
     const found = at
@@ -50,8 +50,8 @@ describe("a figure that Python writes", () => {
     else expect(found.shown).toBeCloseTo(figure.shown, 2);
   });
 
-  test.each(figures)("has the bars of the screen: $choice", ({ choice, bars, pictureOf }) => {
-    const { norms, keys } = pictureOf(choice as Partial<Choice>);
+  test.each(figures)("has the bars of the screen: $choice", ({ state, bars, pictureOf }) => {
+    const { norms, keys } = pictureOf(state as Partial<ViewState>);
     for (const { plane, key, start, end } of barsOf(norms as Norms)) {
       expect(key).toBeLessThan(keys);
       expect(start).toBeCloseTo(bars[plane][key][0], 2);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { action } from "../../src/app/keyboard";
-import { carriedBy, inOrder, offerOf, secondNames, vectorOf } from "../../src/data/ladder";
-import { heldAs, panesOf } from "../../src/state/pane";
-import { read } from "../../src/state/url";
+import { actionFor } from "../../src/app/keyboard";
+import { aliasLabels, groupMeasures, measureOrder } from "../../src/data/ladder";
+import { canonicalId, panesOf } from "../../src/state/pane";
+import { readHash } from "../../src/state/url";
 import * as plain from "../support/fixtures";
 import { header, statistics, store, tall, tiles } from "../support/rungs";
 
-const offered = ({ flow, stream }: ReturnType<typeof store>) => offerOf(flow, stream);
+const offered = ({ flow, stream }: ReturnType<typeof store>) => groupMeasures(flow, stream);
 
 describe("the ladder", () => {
   test("has a stop for every rung held, from the weight to the whole layer", () => {
@@ -30,8 +30,8 @@ describe("the ladder", () => {
         .map(({ label }) => label),
     ).toEqual(["+ residual = + LayerNorm", "through FF", "+ residual 2 = whole layer"]);
     const [flow] = header.flows;
-    expect(secondNames(flow, flow.streams[0], "attention-residual")).toEqual(["+ LayerNorm"]);
-    expect(secondNames(flow, flow.streams[0], "weight")).toEqual([]);
+    expect(aliasLabels(flow, flow.streams[0], "attention-residual")).toEqual(["+ LayerNorm"]);
+    expect(aliasLabels(flow, flow.streams[0], "weight")).toEqual([]);
   });
 
   test("is none where a flow holds only the sum over heads: its measures stand side by side", () => {
@@ -41,29 +41,19 @@ describe("the ladder", () => {
   });
 
   test("leaves what reaches back, and what is neither, beside it", () => {
-    const { carried, others, stops } = offered(tall(["effective-weight", "rollout:layer-output"]));
-    expect(carried).toEqual(["rollout:layer-output"]);
+    const { reachingInput, others, stops } = offered(
+      tall(["effective-weight", "rollout:layer-output"]),
+    );
+    expect(reachingInput).toEqual(["rollout:layer-output"]);
     expect(others).toEqual(["effective-weight"]);
     expect(stops).toHaveLength(9);
   });
 
   test("gives the digits to the stops first", () => {
     const chosen = tall(["effective-weight"]);
-    expect(inOrder(offered(chosen)).at(-1)).toBe("effective-weight");
-    action(chosen, "9")?.();
-    expect(chosen.choice.value.measure).toBe("layer-output");
-  });
-
-  test("knows which measure a rollout carries", () => {
-    expect(["rollout:layer-output", "decomposition"].map(carriedBy)).toEqual([
-      "layer-output",
-      null,
-    ]);
-  });
-
-  test("has words for the vector of a rung, also of one that is new", () => {
-    expect(vectorOf("attention-block")).toBe("a token's vector after LayerNorm");
-    expect(vectorOf("novel")).toBe("a token's vector (novel)");
+    expect(measureOrder(offered(chosen)).at(-1)).toBe("effective-weight");
+    actionFor(chosen, "9")?.();
+    expect(chosen.state.value.measure).toBe("layer-output");
   });
 });
 
@@ -71,31 +61,31 @@ describe("a rung's second name", () => {
   test("opens the rung that is held, as a measure and beside another", () => {
     const chosen = store();
     chosen.choose({ measure: "layer-output", compare: "attention-block" });
-    expect(chosen.choice.value).toMatchObject({
+    expect(chosen.state.value).toMatchObject({
       measure: "feed-forward-residual",
       compare: "attention-residual",
     });
   });
 
   test("opens it from the address too", () => {
-    const { choice, problems } = read("#measure=layer&compare=attention-block", header, {
-      ...store().choice.value,
+    const { state, problems } = readHash("#measure=layer-output&compare=attention-block", header, {
+      ...store().state.value,
     });
     expect(problems).toEqual([]);
-    expect(choice.measure).toBe("feed-forward-residual");
-    expect(choice.compare).toBe("attention-residual");
+    expect(state.measure).toBe("feed-forward-residual");
+    expect(state.compare).toBe("attention-residual");
   });
 
   test("opens it in the other flow, which holds what the first one has under another name", () => {
     const first = tall([], { measure: "layer-output", compare: "other" });
     const both = { ...first.header, flows: [first.flow, header.flows[0]], counterparts: [{}] };
-    const [, second] = panesOf(both, first.choice.value, tiles());
+    const [, second] = panesOf(both, first.state.value, tiles());
     expect(second.measure.id).toBe("feed-forward-residual");
-    expect(second.choice.measure).toBe("feed-forward-residual");
+    expect(second.state.measure).toBe("feed-forward-residual");
   });
 
   test("is no name that every object has", () => {
-    expect(heldAs(header.flows[0].streams[0], "constructor")).toBe("constructor");
+    expect(canonicalId(header.flows[0].streams[0], "constructor")).toBe("constructor");
   });
 });
 

@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   barsOf,
-  curve,
+  curveBetween,
   middle,
   type Ribbon,
   ribbonsAt,
   ribbonsOf,
-  rowsFor,
+  rowSizeFor,
 } from "../../src/data/ribbons";
-import { cut, sieve } from "../../src/math/topMass";
+import { cutoffFor, filterFor } from "../../src/math/topMass";
 import { picture } from "../support/fixtures";
 
 const ALL = { share: 1, limit: 1e6 };
@@ -34,10 +34,10 @@ const scale = fc.constantFrom("absolute" as const, "layer" as const, "query" as 
 
 describe("rowsFor", () => {
   test("keeps 20 px and 13 px for short texts, then shrinks, then stops at 9 px", () => {
-    expect(rowsFor(8, 640)).toEqual({ pitch: 20, font: 13 });
-    expect(rowsFor(40, 640)).toEqual({ pitch: 16, font: 11 });
-    expect(rowsFor(500, 640)).toEqual({ pitch: 12, font: 9 });
-    expect(rowsFor(0, 640)).toEqual({ pitch: 20, font: 13 });
+    expect(rowSizeFor(8, 640)).toEqual({ pitch: 20, font: 13 });
+    expect(rowSizeFor(40, 640)).toEqual({ pitch: 16, font: 11 });
+    expect(rowSizeFor(500, 640)).toEqual({ pitch: 12, font: 9 });
+    expect(rowSizeFor(0, 640)).toEqual({ pitch: 20, font: 13 });
   });
 });
 
@@ -147,31 +147,31 @@ describe("the ribbons of one token", () => {
     ],
   ];
 
-  test.each(["query", "key"] as const)("are all those of a %s, and no others", (side) => {
-    const { ribbons, zoom } = ribbonsAt(picture(numbers), PITCH, { side, row: 1 });
-    const among = ribbonsOf(picture(numbers), PITCH, ALL).ribbons.filter((one) => one[side] === 1);
+  test.each(["query", "key"] as const)("are all those of a %s, and no others", (role) => {
+    const { ribbons, zoom } = ribbonsAt(picture(numbers), PITCH, { role, row: 1 });
+    const among = ribbonsOf(picture(numbers), PITCH, ALL).ribbons.filter((one) => one[role] === 1);
     const widths = (found: Ribbon[]) => found.map(({ query, key, width }) => [query, key, width]);
     expect(zoom).toBe(1);
     expect(widths(ribbons)).toEqual(widths(among));
   });
 
   test("end in the middle of the rows they come from", () => {
-    const { ribbons } = ribbonsAt(picture(numbers), PITCH, { side: "query", row: 0 });
+    const { ribbons } = ribbonsAt(picture(numbers), PITCH, { role: "query", row: 0 });
     for (const { key, from } of ribbons) expect(from).toBeCloseTo(middle(key, PITCH), 4);
   });
 
   test("are widened alike until the strongest can be seen", () => {
     const even = [[new Array(40).fill(0.025)]];
-    const { ribbons, zoom } = ribbonsAt(picture(even), PITCH, { side: "query", row: 0 });
+    const { ribbons, zoom } = ribbonsAt(picture(even), PITCH, { role: "query", row: 0 });
     expect(zoom).toBe(7);
     for (const { width } of ribbons) expect(width).toBeCloseTo(7 * 0.025 * FULL, 4);
   });
 
   test("stay on the page, even of the first and last token", () => {
     const even = [new Array(40).fill(new Array(40).fill(0.025))];
-    for (const side of ["query", "key"] as const) {
+    for (const role of ["query", "key"] as const) {
       for (const row of [0, 39]) {
-        const { ribbons } = ribbonsAt(picture(even), PITCH, { side, row });
+        const { ribbons } = ribbonsAt(picture(even), PITCH, { role, row });
         for (const { from, to, width } of ribbons) {
           expect(Math.min(from, to) - width / 2).toBeGreaterThanOrEqual(-1e-3);
           expect(Math.max(from, to) + width / 2).toBeLessThanOrEqual(40 * PITCH + 1e-3);
@@ -188,7 +188,7 @@ describe("the cut", () => {
     fc.assert(
       fc.property(numbers, fc.double({ min: 0.1, max: 1, noNaN: true }), (values, share) => {
         const whole = values.reduce((sum, value) => sum + value, 0);
-        const kept = [...values].filter(sieve(cut(values, share, 1e6)));
+        const kept = [...values].filter(filterFor(cutoffFor(values, share, 1e6)));
         const mass = kept.reduce((sum, value) => sum + value, 0);
         const largest = Math.max(...values);
         expect(mass).toBeGreaterThanOrEqual(share * whole * (1 - 1 / 15) - largest);
@@ -200,7 +200,7 @@ describe("the cut", () => {
   test("keeps to the limit and never to nothing", () => {
     fc.assert(
       fc.property(numbers, fc.integer({ min: 1, max: 50 }), (values, limit) => {
-        const kept = [...values].filter(sieve(cut(values, 1, limit)));
+        const kept = [...values].filter(filterFor(cutoffFor(values, 1, limit)));
         expect(kept.length).toBeLessThanOrEqual(limit);
         if (Math.max(...values) > 0) expect(kept.length).toBeGreaterThan(0);
       }),
@@ -209,7 +209,7 @@ describe("the cut", () => {
 
   test("takes an even sample of numbers that are all alike", () => {
     const values = new Float32Array(100).fill(0.25);
-    const passes = sieve(cut(values, 1, 10));
+    const passes = filterFor(cutoffFor(values, 1, 10));
     const kept = [...values.keys()].filter((at) => passes(values[at]));
     expect(kept).toHaveLength(10);
     expect(Math.min(...kept.slice(1).map((at, index) => at - kept[index]))).toBe(10);
@@ -217,7 +217,7 @@ describe("the cut", () => {
 });
 
 test("a curve is flat at both ends", () => {
-  expect(curve(0, 5, 100, 45)).toEqual([0, 5, 50, 5, 50, 45, 100, 45]);
+  expect(curveBetween(0, 5, 100, 45)).toEqual([0, 5, 50, 5, 50, 45, 100, 45]);
 });
 
 test("bars lay the heads of a key end to end, the longest to the full length", () => {

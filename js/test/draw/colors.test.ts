@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { contrast, headColor, number, oklch, PALETTES, percent } from "../../src/draw/colors";
+import {
+  contrast,
+  formatNumber,
+  formatPercent,
+  headColor,
+  oklch,
+  PALETTES,
+} from "../../src/draw/colors";
 import style from "../../src/styles/style.css?raw";
 
 const HEADS = Array.from({ length: 32 }, (_, head) => head);
@@ -117,7 +124,7 @@ test.each([
   [123456, "1.2e5"],
   [0.00012, "1.2e-4"],
 ])("%f reads %s", (value, text) => {
-  expect(number(value)).toBe(text);
+  expect(formatNumber(value)).toBe(text);
 });
 
 test.each([
@@ -129,5 +136,5 @@ test.each([
   [0.9999, ">99%"],
   [1, "100%"],
 ])("the share %f reads %s", (share, text) => {
-  expect(percent(share)).toBe(text);
+  expect(formatPercent(share)).toBe(text);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { linearTicks, logTicks, roundStep, spread } from "../../src/draw/ticks";
+import { linearTicks, logTicks, roundStep, spreadLabels } from "../../src/draw/ticks";
 
 describe("ticks", () => {
   test.each([
@@ -36,19 +36,19 @@ describe("ticks", () => {
 
 describe("labels", () => {
   test("that do not touch stay where they are", () => {
-    expect(spread([50, 10, 30], 14, 0, 100)).toEqual([50, 10, 30]);
+    expect(spreadLabels([50, 10, 30], 14, 0, 100)).toEqual([50, 10, 30]);
   });
 
   test("that touch move apart around their middle", () => {
-    expect(spread([50, 50], 14, 0, 100)).toEqual([43, 57]);
-    expect(spread([50, 48, 52], 10, 0, 100)).toEqual([50, 40, 60]);
+    expect(spreadLabels([50, 50], 14, 0, 100)).toEqual([43, 57]);
+    expect(spreadLabels([50, 48, 52], 10, 0, 100)).toEqual([50, 40, 60]);
   });
 
   test("never overlap, never leave, never change places, as long as there is room", () => {
     const heights = fc.array(fc.double({ min: 0, max: 200, noNaN: true }), { maxLength: 12 });
     fc.assert(
       fc.property(heights, (wanted) => {
-        const found = spread(wanted, 14, 0, 200);
+        const found = spreadLabels(wanted, 14, 0, 200);
         const order = wanted.map((_, at) => at).sort((a, b) => wanted[a] - wanted[b] || a - b);
         order.forEach((at, rank) => {
           expect(found[at]).toBeGreaterThanOrEqual(-1e-9);
@@ -61,7 +61,7 @@ describe("labels", () => {
   });
 
   test("stand closer where there is no room", () => {
-    expect(spread([5, 5, 5], 14, 0, 10)).toEqual([0, 5, 10]);
-    expect(spread([], 14, 0, 10)).toEqual([]);
+    expect(spreadLabels([5, 5, 5], 14, 0, 10)).toEqual([0, 5, 10]);
+    expect(spreadLabels([], 14, 0, 10)).toEqual([]);
   });
 });

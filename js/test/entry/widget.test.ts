@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import widget from "../../src/entry/widget";
-import { CHOICES } from "../../src/wire/types";
-import { buffer, choice, header } from "../support/fixtures";
+import { STATE_KEYS } from "../../src/wire/types";
+import { buffer, header, state } from "../support/fixtures";
 
 /** A stand-in for the host's model: values, listeners, and what was saved. */
 function host(changes: Record<string, unknown> = {}) {
   const values: Record<string, unknown> = {
-    ...choice,
+    ...state,
     _header: header,
     _data: buffer(5),
     ...changes,
@@ -106,7 +106,7 @@ describe("in a notebook the view", () => {
   test("leaves nothing behind", () => {
     const given = host();
     const { el, leave } = render(given);
-    expect(given.listening()).toBe(CHOICES.length + 1);
+    expect(given.listening()).toBe(STATE_KEYS.length + 1);
     leave();
     expect(given.listening()).toBe(0);
     expect(el.childElementCount).toBe(0);
@@ -115,7 +115,7 @@ describe("in a notebook the view", () => {
   test("says in a sentence what is wrong, and is never blank", () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     for (const [changes, sentence] of [
-      [{ _header: { ...header, format: 9 } }, "written in layout 9"],
+      [{ _header: { ...header, format: 9 } }, "has format 9"],
       [{ _header: undefined }, "could not be drawn"],
       [{ _data: new DataView(new ArrayBuffer(2)) }, "but only 2 arrived"],
     ] as const) {
@@ -155,7 +155,7 @@ describe("numbers that are not sent at once", () => {
   test("are asked for once each, and drawn when they have come", () => {
     const given = host({ ...empty, measure: "weighted-norm" });
     const { el } = render(given);
-    expect(text(el, "[role=status]")).toContain("are on their way");
+    expect(text(el, "[role=status]")).toContain("Loading layer 0 …");
     expect(given.asked).toEqual(["0/encoder/weight/0/all", norms]);
     for (const name of [...given.asked]) answer(given, name);
     expect(given.asked).toHaveLength(2);
@@ -195,7 +195,7 @@ describe("numbers that are not sent at once", () => {
       throw new Error("Cannot send");
     };
     expect(text(render(given).el, ".nv-notice")).toContain(
-      "the kernel that made this view is gone",
+      "the kernel that created this view is gone",
     );
   });
 

@@ -2,24 +2,24 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PALETTES } from "../../src/draw/colors";
 import { recorder } from "../../src/draw/pen";
-import { escaped, markup, short } from "../../src/draw/xml";
+import { escapeXml, markup, shortNumber } from "../../src/draw/xml";
 import { fontsAfter, inkOf, inksIn } from "../../src/export/color";
+import { alongText, intersectionOf, onPage, unionOf } from "../../src/export/geometry";
 import {
-  broken,
-  cut,
-  joined,
+  breakLines,
+  ellipsize,
+  joinLines,
   type Letter,
   type Line,
-  placeBefore,
+  lineToSvg,
+  positionBefore,
   spanOf,
-  written,
 } from "../../src/export/lines";
-import { along, around, onPage, shared } from "../../src/export/place";
 import { fileName } from "../../src/export/save";
 import { Store } from "../../src/state/store";
 import { flowView } from "../../src/views/flow/view";
 import { paintBars, paintRibbons } from "../../src/views/shared/paint";
-import { choice, header, pane } from "../support/fixtures";
+import { header, pane, state } from "../support/fixtures";
 
 /** What a reader of XML makes of it. */
 function parsed(text: string): Element {
@@ -30,7 +30,7 @@ describe("markup", () => {
   test("gives every text back as text, but for what XML forbids", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
-        const made = escaped(text);
+        const made = escapeXml(text);
         expect(made).not.toMatch(/[<>"]|&(?!(amp|lt|gt|quot);)/);
         const back = made
           .replace(/&lt;/g, "<")
@@ -46,17 +46,17 @@ describe("markup", () => {
   });
 
   test("leaves out what no XML file may hold, and nothing else", () => {
-    expect(escaped("\x00\x08\x0b\x1f\ud800\udc00x\ud800 \udc00\ufffe\uffff")).toBe(
+    expect(escapeXml("\x00\x08\x0b\x1f\ud800\udc00x\ud800 \udc00\ufffe\uffff")).toBe(
       "\ufffd\ufffd\ufffd\ufffd\ud800\udc00x\ufffd \ufffd\ufffd\ufffd",
     );
-    expect(escaped("\t\n\r\x7f\u202e\u0085é漢")).toBe("\t\n\r\x7f\u202e\u0085é漢");
+    expect(escapeXml("\t\n\r\x7f\u202e\u0085é漢")).toBe("\t\n\r\x7f\u202e\u0085é漢");
   });
 
   test("writes attributes that are there, with few digits", () => {
     expect(markup("text", { x: 1.23456, y: null, title: '"<' }, "a")).toBe(
       '<text x="1.23" title="&quot;&lt;">a</text>',
     );
-    expect([0, 100, -0.5, 0.012345, 12.3456, 1e-9].map(short)).toEqual([
+    expect([0, 100, -0.5, 0.012345, 12.3456, 1e-9].map(shortNumber)).toEqual([
       ...["0", "100", "-0.5", "0.0123", "12.35", "1e-9"],
     ]);
   });
@@ -83,8 +83,8 @@ describe("a recorder", () => {
 });
 
 test("the flow's marks are as many as its legend says, and a token's own when one is in focus", () => {
-  const hand = { hover: () => undefined, pin: () => undefined, choose: () => undefined };
-  const view = flowView(hand, new AbortController().signal);
+  const actions = { hover: () => undefined, pin: () => undefined, choose: () => undefined };
+  const view = flowView(actions, new AbortController().signal);
   const shown = pane([
     [
       [0.5, 0.25, 0.25],
@@ -95,7 +95,7 @@ test("the flow's marks are as many as its legend says, and a token's own when on
   const paths = () => [...(view.vectors?.().values() ?? [])].map((marks) => marks.length);
   expect(view.legend().map(String)).toContain("all 6 ribbons drawn");
   expect(paths()).toEqual([6, 0]);
-  view.highlight({ side: "query", token: 1 });
+  view.highlight({ role: "query", token: 1 });
   expect(paths()).toEqual([0, 3]);
 });
 
@@ -127,7 +127,7 @@ describe("places", () => {
   test("are the same along a line and back, turned or not", () => {
     fc.assert(
       fc.property(box, fc.boolean(), (one, isTurned) => {
-        const there = along(one, isTurned);
+        const there = alongText(one, isTurned);
         expect(there.start).toBeLessThan(there.end);
         expect(onPage(there, isTurned)).toEqual(one);
       }),
@@ -137,13 +137,16 @@ describe("places", () => {
   test("share no more than either has, and lie in what is around both", () => {
     fc.assert(
       fc.property(box, box, (one, other) => {
-        const both = around(one, other);
-        expect(shared(one, both)).toEqual(one);
-        expect(shared(one, other)).toEqual(shared(other, one));
+        const both = unionOf(one, other);
+        expect(intersectionOf(one, both)).toEqual(one);
+        expect(intersectionOf(one, other)).toEqual(intersectionOf(other, one));
       }),
     );
     expect(
-      shared({ left: 0, top: 0, right: 1, bottom: 1 }, { left: 1, top: 0, right: 2, bottom: 1 }),
+      intersectionOf(
+        { left: 0, top: 0, right: 1, bottom: 1 },
+        { left: 1, top: 0, right: 2, bottom: 1 },
+      ),
     ).toBeNull();
   });
 });
@@ -175,7 +178,7 @@ describe("lines of text", () => {
   test("are broken where the page breaks them, and nothing is lost", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60 }), fc.integer({ min: 1, max: 20 }), (text, across) => {
-        const lines = broken(letters(text, across)).map((some) => some.map((one) => one.text));
+        const lines = breakLines(letters(text, across)).map((some) => some.map((one) => one.text));
         expect(lines.flat()).toEqual([...text]);
         expect(lines).toHaveLength(Math.ceil([...text].length / across));
       }),
@@ -185,7 +188,7 @@ describe("lines of text", () => {
       ...letters("ab"),
       { text: "\u202c", span: null },
     ];
-    expect(broken(marks)).toHaveLength(1);
+    expect(breakLines(marks)).toHaveLength(1);
     expect(spanOf(marks)).toMatchObject({ start: 0, end: 20 });
   });
 
@@ -194,7 +197,7 @@ describe("lines of text", () => {
       return { start, end, top: row * 20, bottom: row * 20 + 15 };
     };
     const dot = (boxes: ReturnType<typeof span>[], first: ReturnType<typeof span> | null) =>
-      placeBefore(" · ", 12, boxes, first);
+      positionBefore(" · ", 12, boxes, first);
     expect(dot([span(30, 80, 0)], span(42, 80, 0))).toEqual({ text: " · ", span: span(30, 42, 0) });
     const after = [span(90, 102, 0), span(0, 40, 1)];
     expect(dot(after, span(0, 40, 1))).toEqual({ text: " · ", span: span(90, 102, 0) });
@@ -206,17 +209,17 @@ describe("lines of text", () => {
   });
 
   test("are cut so that the ellipsis fits, at the end that is out of sight", () => {
-    const found = cut(letters("abcdefgh"), 52, 10, false);
+    const found = ellipsize(letters("abcdefgh"), 52, 10, false);
     expect(found).toEqual({ text: "abcd…", span: { start: 0, end: 50, top: 0, bottom: 15 } });
     const arabic = letters("abcdefgh").reverse();
-    expect(cut(arabic, 52, 10, true)?.text).toBe("…dcba");
-    expect(cut(letters("abc"), 5, 10, false)?.text).toBe("…");
-    expect(cut([], 5, 10, false)).toBeNull();
+    expect(ellipsize(arabic, 52, 10, true)?.text).toBe("…dcba");
+    expect(ellipsize(letters("abc"), 5, 10, false)?.text).toBe("…");
+    expect(ellipsize([], 5, 10, false)).toBeNull();
   });
 
   test("are joined where they touch and look alike, and only there", () => {
     const texts = (...lines: Line[]) =>
-      joined(lines).map((mark) => (typeof mark === "string" ? mark : mark.text));
+      joinLines(lines).map((mark) => (typeof mark === "string" ? mark : mark.text));
     expect(texts(line("ab", 0), line(" · ", 20), line("cd", 50))).toEqual(["ab · cd"]);
     expect(texts(line("ab", 0), line("cd", 40))).toEqual(["ab", "cd"]);
     expect(texts(line("ab", 0), line("cd", 20, { block: 2 }))).toEqual(["ab", "cd"]);
@@ -233,28 +236,30 @@ describe("lines of text", () => {
     ["left", true, "20", "end"],
     ["right", true, "40", null],
   ] as const)("are held at their %s edge (right to left: %s)", (edge, isRtl, x, anchor) => {
-    const text = parsed(written(line("ab", 20, { edge, isRtl }))).firstElementChild;
+    const text = parsed(lineToSvg(line("ab", 20, { edge, isRtl }))).firstElementChild;
     expect(text?.getAttribute("x")).toBe(x);
     expect(text?.getAttribute("text-anchor")).toBe(anchor);
     expect(text?.getAttribute("direction")).toBe(isRtl ? "rtl" : null);
   });
 
   test("stand turned, glow, and keep the space before them", () => {
-    const made = parsed(written(line(" <b>", 0, { isTurned: true, halo: "#ffffff", stroke: 0.5 })));
+    const made = parsed(
+      lineToSvg(line(" <b>", 0, { isTurned: true, halo: "#ffffff", stroke: 0.5 })),
+    );
     const [halo, own] = [...made.children];
     expect(halo.getAttribute("stroke")).toBe("#ffffff");
     expect(own.textContent).toBe(" <b>");
     expect(own.getAttribute("transform")).toBe("rotate(-90)");
     expect(own.getAttribute("xml:space")).toBe("preserve");
     expect(own.getAttribute("stroke-width")).toBe("0.5");
-    expect(written(line("  ", 0))).toBe("");
+    expect(lineToSvg(line("  ", 0))).toBe("");
   });
 });
 
 test("a file's name has only what every system takes", () => {
   const named = (model: string) => {
     const flows = [{ ...header.flows[0], model }];
-    return fileName(new Store({ ...header, flows }, { ...choice, layer: 2, measure: "weight" }));
+    return fileName(new Store({ ...header, flows }, { ...state, layer: 2, measure: "weight" }));
   };
   expect(named("google/bert base: v1.1")).toBe("normviz-google-bert-base-v1.1-layer2-weight");
   expect(named("../../etc")).toBe("normviz-etc-layer2-weight");

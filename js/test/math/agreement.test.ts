@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  agreements,
+  agreementByHead,
   BEST,
   COMPARISONS,
   type HeadAgreement,
-  type Layer,
+  type LayerValues,
   rowAgreement,
 } from "../../src/math/agreement";
 import contract from "../support/contract.json";
@@ -33,13 +33,16 @@ const rows = fc.tuple(row, row).filter(([one, other]) => one.some(Boolean) && ot
 describe("agreement", () => {
   test.each(contract.agreements)("is what Python says: $of", ({ layers, size, heads }) => {
     const [first, second] = layers.map(layerOf);
-    expectSame([...agreements(first, second, size)], heads);
+    expectSame([...agreementByHead(first, second, size)], heads);
   });
 
   test("is mutual", () => {
     for (const { layers, size } of contract.agreements) {
       const [first, second] = layers.map(layerOf);
-      expectSame([...agreements(first, second, size)], [...agreements(second, first, size)]);
+      expectSame(
+        [...agreementByHead(first, second, size)],
+        [...agreementByHead(second, first, size)],
+      );
     }
   });
 
@@ -66,8 +69,8 @@ describe("agreement", () => {
 
   test("of a measure with itself is as good as can be", () => {
     const values = Float32Array.from([1, 2, 3, 4, 5, 6, 9, 8, 7]);
-    const layer: Layer = { values, hasHead: false, hasQuery: true };
-    const [told] = agreements(layer, layer, { queries: 3, keys: 3 });
+    const layer: LayerValues = { values, hasHead: false, hasQuery: true };
+    const [told] = agreementByHead(layer, layer, { queries: 3, keys: 3 });
     for (const by of COMPARISONS) expect(told[by]).toBeCloseTo(BEST[by]);
   });
 

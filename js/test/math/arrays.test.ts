@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  argmax,
   columnOf,
-  given,
-  greatest,
-  planes,
-  product,
-  rank,
-  received,
+  pickPlanes,
+  rankOrder,
   rowOf,
-  shares,
-  total,
+  sharesOf,
+  sumByKey,
+  sumByQuery,
+  sumOf,
+  weightByNorm,
 } from "../../src/math/arrays";
 
 const sizes = fc.record({
@@ -35,7 +35,7 @@ test("the weighted norm is each weight times the norm of its head and key", () =
     fc.property(sizes, ({ heads, queries, keys }) => {
       const { values } = marked({ heads, queries, keys });
       const norms = Float32Array.from({ length: heads * keys }, (_, index) => index + 2);
-      const found = product(values, norms, keys);
+      const found = weightByNorm(values, norms, keys);
       for (let head = 0; head < heads; head++)
         for (let query = 0; query < queries; query++)
           for (let key = 0; key < keys; key++) {
@@ -48,7 +48,7 @@ test("the weighted norm is each weight times the norm of its head and key", () =
 
 test("planes are picked in the order asked", () => {
   const values = Float32Array.of(1, 2, 3, 4, 5, 6);
-  expect([...planes(values, 2, [2, 0])]).toEqual([5, 6, 1, 2]);
+  expect([...pickPlanes(values, 2, [2, 0])]).toEqual([5, 6, 1, 2]);
 });
 
 test("rows, columns and totals add up over heads", () => {
@@ -63,27 +63,27 @@ test("rows, columns and totals add up over heads", () => {
       const column = columnOf(values, queries, keys, keys - 1);
       expect([...row]).toEqual([...row.keys()].map((key) => pair(queries - 1, key)));
       expect([...column]).toEqual([...column.keys()].map((query) => pair(query, keys - 1)));
-      expect(received(values, queries, keys)[queries - 1]).toBe(total(row));
-      expect(given(values, keys)[keys - 1]).toBe(total(column));
+      expect(sumByQuery(values, queries, keys)[queries - 1]).toBe(sumOf(row));
+      expect(sumByKey(values, keys)[keys - 1]).toBe(sumOf(column));
     }),
   );
 });
 
 describe("shares", () => {
   test("add up to one and keep proportions", () => {
-    expect(shares([1, 3])).toEqual([0.25, 0.75]);
+    expect(sharesOf([1, 3])).toEqual([0.25, 0.75]);
   });
 
   test("are zero where there is nothing", () => {
-    expect(shares([0, 0])).toEqual([0, 0]);
+    expect(sharesOf([0, 0])).toEqual([0, 0]);
   });
 });
 
 test("rank puts the greatest first and keeps the order of equals", () => {
-  expect(rank([2, 5, 2, 9])).toEqual([3, 1, 0, 2]);
+  expect(rankOrder([2, 5, 2, 9])).toEqual([3, 1, 0, 2]);
 });
 
 test("greatest finds the first of the greatest, also at place 0", () => {
-  expect(greatest([7, 1, 7])).toBe(0);
-  expect(greatest([])).toBe(-1);
+  expect(argmax([7, 1, 7])).toBe(0);
+  expect(argmax([])).toBe(-1);
 });

@@ -1,17 +1,29 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { total } from "../../src/math/arrays";
-import { against, alignments, cancellation, wholes } from "../../src/math/cancellation";
+import { sumOf } from "../../src/math/arrays";
+import {
+  cancellationOf,
+  opposingRows,
+  projectionShares,
+  rowTotals,
+} from "../../src/math/cancellation";
 import { rowsOf } from "../../src/math/rows";
 import { labels } from "../support/fixtures";
 
-/** Vectors of tokens and one of biases, in the plane. */
-const size = fc.double({ min: -9, max: 9, noNaN: true });
+/**
+ * Vectors of tokens and one of biases, in the plane.
+ *
+ * Components are zero or at least 1e-6. The dot products below would underflow for components near
+ * 1e-160, and their rounding errors would be those of this test, not of the code.
+ */
+const size = fc
+  .double({ min: -9, max: 9, noNaN: true })
+  .map((value) => (Math.abs(value) < 1e-6 ? 0 : value));
 const vectors = fc.array(fc.tuple(size, size), { minLength: 2, maxLength: 8 });
 
 /** Lengths of the tokens' parts, and how far each reaches along the whole. */
 function parts(all: [number, number][]) {
-  const [x, y] = [0, 1].map((axis) => total(all.map((vector) => vector[axis])));
+  const [x, y] = [0, 1].map((axis) => sumOf(all.map((vector) => vector[axis])));
   const length = Math.hypot(x, y);
   const tokens = all.slice(1); // the first is no token's
   return {
@@ -24,23 +36,28 @@ function parts(all: [number, number][]) {
 
 describe("what cancels", () => {
   test("is nothing where all parts point the same way, and all where they undo each other", () => {
-    expect(cancellation(6, 6).canceled).toBe(0);
-    expect(cancellation(6, 0)).toMatchObject({ canceled: 1, isLeft: false });
+    expect(cancellationOf(6, 6).canceled).toBe(0);
+    expect(cancellationOf(6, 0)).toMatchObject({ canceled: 1, hasRemainder: false });
   });
 
   test("is what a reader would work out: 7.3 in all, 4.1 left, 44% gone", () => {
-    expect(cancellation(7.3, 4.1).canceled).toBeCloseTo(0.438, 3);
+    expect(cancellationOf(7.3, 4.1).canceled).toBeCloseTo(0.438, 3);
   });
 
   test("is nothing of nothing", () => {
-    expect(cancellation(0, 0)).toEqual({ lengths: 0, reach: 0, canceled: 1, isLeft: false });
+    expect(cancellationOf(0, 0)).toEqual({
+      lengths: 0,
+      reach: 0,
+      canceled: 1,
+      hasRemainder: false,
+    });
   });
 
   test("lies between nothing and all, and with the biases the parts reach as far as the whole", () => {
     fc.assert(
       fc.property(vectors, (all) => {
         const { lengths, along, bias, length } = parts(all);
-        const found = cancellation(total(lengths), total(along));
+        const found = cancellationOf(sumOf(lengths), sumOf(along));
         expect(found.canceled).toBeGreaterThanOrEqual(-1e-9);
         expect(found.canceled).toBeLessThanOrEqual(1);
         expect(found.reach + bias).toBeCloseTo(length, 6);
@@ -51,17 +68,17 @@ describe("what cancels", () => {
 
 describe("alignments", () => {
   test("add up to one, and are negative for parts that point against the whole", () => {
-    const shares = alignments([5, -1, 0], cancellation(6, 4));
+    const shares = projectionShares([5, -1, 0], cancellationOf(6, 4));
     expect(shares).toEqual([1.25, -0.25, 0]);
-    expect(total(shares)).toBe(1);
+    expect(sumOf(shares)).toBe(1);
   });
 
   test("stay lengths where there is nothing to be a share of", () => {
-    expect(alignments([2, -2], cancellation(4, 0))).toEqual([2, -2]);
+    expect(projectionShares([2, -2], cancellationOf(4, 0))).toEqual([2, -2]);
   });
 
   test("name those against the whole, the furthest first, unless it is next to nothing", () => {
-    expect(against([0.9, -0.02, 0.4, -0.3, -0.001], 0.005)).toEqual([3, 1]);
+    expect(opposingRows([0.9, -0.02, 0.4, -0.3, -0.001], 0.005)).toEqual([3, 1]);
   });
 });
 
@@ -69,5 +86,5 @@ test("wholes take in hidden keys, and are means over the pieces of a word", () =
   const tokens = { ...labels("t", 3), words: [0, 0, 1], special: [false, false, true] };
   const values = Float32Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   const rows = rowsOf({ ...tokens, word_texts: ["t", "t2"] }, { words: true, special: "hidden" });
-  expect([...wholes(values, rows, 3)]).toEqual([(6 + 15) / 2]);
+  expect([...rowTotals(values, rows, 3)]).toEqual([(6 + 15) / 2]);
 });

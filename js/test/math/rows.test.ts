@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { pictureOf } from "../../src/data/layer";
-import { total } from "../../src/math/arrays";
-import { along, between, rowsOf } from "../../src/math/rows";
+import { sumOf } from "../../src/math/arrays";
+import { keysToRows, pairsToRows, rowsOf } from "../../src/math/rows";
 import type { Tokens } from "../../src/wire/types";
 import contract from "../support/contract.json";
 import { pane } from "../support/fixtures";
@@ -47,9 +47,9 @@ describe("numbers between rows", () => {
       fc.property(numbers, (given) => {
         const values = Float32Array.from(given);
         const rows = rowsOf(tokens, WORDS);
-        const found = between(values, rows, rows);
-        const second = total(found.subarray(4, 8));
-        expect(second).toBeCloseTo(total(values.subarray(7, 28)) / 3, 4);
+        const found = pairsToRows(values, rows, rows);
+        const second = sumOf(found.subarray(4, 8));
+        expect(second).toBeCloseTo(sumOf(values.subarray(7, 28)) / 3, 4);
       }),
     );
   });
@@ -57,13 +57,13 @@ describe("numbers between rows", () => {
   test("are the same numbers where nothing is merged or hidden", () => {
     const values = Float32Array.from({ length: 49 }, (_, at) => at);
     const rows = rowsOf(tokens, PIECES);
-    expect(between(values, rows, rows)).toBe(values);
-    expect(along(values, rows)).toBe(values);
+    expect(pairsToRows(values, rows, rows)).toBe(values);
+    expect(keysToRows(values, rows)).toBe(values);
   });
 
   test("of norms are averaged over the pieces of a word", () => {
     const norms = Float32Array.from([9, 1, 2, 3, 4, 6, 9, 9, 10, 20, 30, 40, 60, 9]);
-    expect([...along(norms, rowsOf(tokens, HIDDEN))]).toEqual([2, 5, 20, 50]);
+    expect([...keysToRows(norms, rowsOf(tokens, HIDDEN))]).toEqual([2, 5, 20, 50]);
   });
 });
 
@@ -75,10 +75,10 @@ test("a picture says how much of the sum is hidden with the special tokens", () 
       [0.2, 0.3, 0.5],
     ],
   ]);
-  for (const side of [shown.stream.keys, shown.stream.queries]) side.special[0] = true;
-  shown.choice = { ...shown.choice, special: "hidden" };
+  for (const role of [shown.stream.keys, shown.stream.queries]) role.special[0] = true;
+  shown.state = { ...shown.state, special: "hidden" };
   const picture = pictureOf(shown);
-  expect(picture?.hidden).toBeCloseTo(0.3 / 2, 6);
+  expect(picture?.hiddenShare).toBeCloseTo(0.3 / 2, 6);
   expect(picture?.rows.key.labels).toEqual(["k1", "k2"]);
   expect(picture?.received[0]).toBeCloseTo(0.9, 6);
 });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { total } from "../../src/math/arrays";
+import { sumOf } from "../../src/math/arrays";
 import { rowsOf } from "../../src/math/rows";
-import { at, divide, everywhere, linksOf, traceBack, traceOn } from "../../src/math/trace";
+import { divide, evenMass, linksOf, massAt, traceBack, traceForward } from "../../src/math/trace";
 import { labels } from "../support/fixtures";
 
 const SIZE = { min: 1, max: 5 };
@@ -79,7 +79,7 @@ describe("a trace back", () => {
       fc.property(layers, ({ size, values, start }) => {
         const { nodes, flows } = traceBack(divided(values, size), Float64Array.from(start));
         for (const masses of [...nodes, ...flows])
-          expect(total(masses)).toBeCloseTo(total(start), 4);
+          expect(sumOf(masses)).toBeCloseTo(sumOf(start), 4);
       }),
     );
   });
@@ -106,7 +106,7 @@ describe("a trace back", () => {
         ({ size, values, start }, by) => {
           const divisions = divided(values, size);
           const one = traceBack(divisions, Float64Array.from(start)).nodes[0];
-          const other = traceBack(divisions, everywhere(size)).nodes[0];
+          const other = traceBack(divisions, evenMass(size)).nodes[0];
           const both = start.map((mass) => mass * by + 1 / size);
           const sum = traceBack(divisions, Float64Array.from(both)).nodes[0];
           sum.forEach((mass, key) => {
@@ -121,8 +121,8 @@ describe("a trace back", () => {
     const tokens = { ...labels("t", 3), special: [true, false, false] };
     const rows = rowsOf(tokens, { words: false, special: "hidden" });
     const layer = divide(Float32Array.from([1, 1, 1, 2, 4, 4, 5, 5, 0]), rows, rows);
-    const { nodes } = traceBack([layer, layer], at(0, 2));
-    expect(nodes.map(total).map((mass) => mass.toFixed(2))).toEqual(["0.52", "0.80", "1.00"]);
+    const { nodes } = traceBack([layer, layer], massAt(0, 2));
+    expect(nodes.map(sumOf).map((mass) => mass.toFixed(2))).toEqual(["0.52", "0.80", "1.00"]);
   });
 });
 
@@ -133,7 +133,7 @@ describe("a trace on", () => {
         const divisions = divided(values, size);
         const matrix = product(divisions, size);
         for (let key = 0; key < size; key++) {
-          const parts = traceOn(divisions, at(key, size)).nodes[values.length];
+          const parts = traceForward(divisions, massAt(key, size)).nodes[values.length];
           parts.forEach((part, query) => {
             expect(part).toBeCloseTo(matrix[query][key], 5);
           });
@@ -172,7 +172,7 @@ describe("the links", () => {
   test("are sorted whatever they are, and never carry more than there is", () => {
     fc.assert(
       fc.property(layers, ({ size, values }) => {
-        const found = traceBack(divided(values, size), everywhere(size));
+        const found = traceBack(divided(values, size), evenMass(size));
         const { layers: drawn, masses } = linksOf(found, size, {
           share: 0.95,
           limit: 40,
@@ -181,7 +181,7 @@ describe("the links", () => {
         drawn.forEach((links, layer) => {
           const numbers = links.map(({ mass }) => mass);
           expect(numbers).toEqual([...numbers].sort((a, b) => b - a));
-          expect(total(numbers)).toBeLessThanOrEqual(masses[layer] + 1e-6);
+          expect(sumOf(numbers)).toBeLessThanOrEqual(masses[layer] + 1e-6);
         });
       }),
     );

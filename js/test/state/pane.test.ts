@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { crossed, panesOf } from "../../src/state/pane";
-import type { Choice, Header } from "../../src/wire/types";
-import { choice, header, tiles } from "../support/fixtures";
+import { panesOf, translateFocus } from "../../src/state/pane";
+import type { Header, ViewState } from "../../src/wire/types";
+import { header, state, tiles } from "../support/fixtures";
 
 const two: Header = {
   ...header,
@@ -16,8 +16,8 @@ const two: Header = {
   ],
 };
 
-const panes = (changes: Partial<Choice>, of: Header = header) =>
-  panesOf(of, { ...choice, ...changes }, tiles());
+const panes = (changes: Partial<ViewState>, of: Header = header) =>
+  panesOf(of, { ...state, ...changes }, tiles());
 
 describe("panes", () => {
   test("there is one, without a title, when nothing is compared", () => {
@@ -27,13 +27,13 @@ describe("panes", () => {
   test("another measure stands beside, in the same layer", () => {
     const [left, right] = panes({ measure: "weight", compare: "attention", layer: 2 });
     expect([left.title, right.title]).toEqual(["α", "‖Σ αf(x)‖"]);
-    expect([right.measure.id, right.layer, right.index]).toEqual(["attention", 2, 0]);
+    expect([right.measure.id, right.state.layer, right.index]).toEqual(["attention", 2, 0]);
   });
 
   test("another layer stands beside, in the same measure", () => {
     const [left, right] = panes({ compare: 2 });
     expect([left.title, right.title]).toEqual(["layer 0", "layer 2"]);
-    expect([right.measure.id, right.layer]).toEqual([left.measure.id, 2]);
+    expect([right.measure.id, right.state.layer]).toEqual([left.measure.id, 2]);
   });
 
   test("another flow stands beside, under the name of its model", () => {
@@ -46,11 +46,11 @@ describe("panes", () => {
     const [full, other] = two.flows;
     const stream = { ...other.streams[0], layers: [0], heads: [1], measures: ["weight"] };
     const less = { ...two, flows: [full, { ...other, streams: [stream] }] };
-    const ask = (changes: Partial<Choice>) => panes({ compare: "other", ...changes }, less);
-    expect(() => ask({ measure: "attention" })).toThrow("The other flow holds no attention.");
-    expect(() => ask({ measure: "weight", layer: 2 })).toThrow("holds no layer 2");
-    expect(ask({ measure: "weight", heads: [1, 3] })[1].choice.heads).toEqual([1]);
-    expect(ask({ measure: "weight", heads: [3] })[1].choice.heads).toBeNull();
+    const ask = (changes: Partial<ViewState>) => panes({ compare: "other", ...changes }, less);
+    expect(() => ask({ measure: "attention" })).toThrow("The other flow has no measure attention.");
+    expect(() => ask({ measure: "weight", layer: 2 })).toThrow("has no layer 2");
+    expect(ask({ measure: "weight", heads: [1, 3] })[1].state.heads).toEqual([1]);
+    expect(ask({ measure: "weight", heads: [3] })[1].state.heads).toBeNull();
     expect(() => panes({ compare: "other" })).toThrow("no other flow");
   });
 });
@@ -59,21 +59,21 @@ describe("a token of another flow", () => {
   const [, right] = panes({ compare: "other" }, two);
 
   test("is found across, and back", () => {
-    expect(crossed(two, right, { side: "query", token: 0 }, "there")).toEqual({
-      side: "query",
+    expect(translateFocus(two, right, { role: "query", token: 0 }, "there")).toEqual({
+      role: "query",
       token: 2,
     });
-    expect(crossed(two, right, { side: "key", token: 1 }, "back")?.token).toBe(0);
+    expect(translateFocus(two, right, { role: "key", token: 1 }, "back")?.token).toBe(0);
   });
 
   test("is none where it has no counterpart, or nothing is in focus", () => {
-    expect(crossed(two, right, { side: "query", token: 1 }, "there")).toBeNull();
-    expect(crossed(two, right, null, "there")).toBeNull();
+    expect(translateFocus(two, right, { role: "query", token: 1 }, "there")).toBeNull();
+    expect(translateFocus(two, right, null, "there")).toBeNull();
   });
 
   test("is itself in the first flow", () => {
     const [left] = panes({});
-    const focus = { side: "query", token: 1 } as const;
-    expect(crossed(header, left, focus, "there")).toBe(focus);
+    const focus = { role: "query", token: 1 } as const;
+    expect(translateFocus(header, left, focus, "there")).toBe(focus);
   });
 });

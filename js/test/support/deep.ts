@@ -1,13 +1,14 @@
 /** Panes of several layers with chosen numbers, and hands that remember what they did. */
 
 import type { Pane } from "../../src/state/pane";
-import type { Hand } from "../../src/views/view";
-import type { Choice, Focus, Measure, Stream } from "../../src/wire/types";
-import { choice, labels, tilesWith } from "./fixtures";
+import type { ViewActions } from "../../src/views/view";
+import type { Focus, Measure, Stream, ViewState } from "../../src/wire/types";
+import { labels, state, tilesWith } from "./fixtures";
+import { measureWith } from "./measures";
 
 /** What else a pane may have. */
 export interface Extras {
-  changes?: Partial<Choice>;
+  changes?: Partial<ViewState>;
   stream?: Partial<Stream>;
   measure?: Partial<Measure>;
   layers?: number[];
@@ -32,15 +33,7 @@ export function deep(weights: number[][][][], extras: Extras = {}): Pane {
     bias_share: {},
     ...extras.stream,
   };
-  const measure: Measure = {
-    id: "weight",
-    label: "α",
-    axes: ["layer", "head", "query", "key"],
-    source: "",
-    meaning: "how much",
-    signed: false,
-    ...extras.measure,
-  };
+  const measure = measureWith(extras.measure);
   const receipt = { ok: true, headline: "", text: "" };
   const flow = { title: "", model: "", measures: [measure], streams: [stream], receipt };
   const from = `0/${stream.name}/${measure.id}`;
@@ -52,20 +45,20 @@ export function deep(weights: number[][][][], extras: Extras = {}): Pane {
     [`${from}/overview`]: { values: weights.flat(3), about: { rows, columns, peaks: [[1]] } },
   });
   const layer = extras.changes?.layer ?? layers[layers.length - 1];
-  const chosen = { ...choice, measure: measure.id, stream: stream.name, ...extras.changes, layer };
+  const chosen = { ...state, measure: measure.id, stream: stream.name, ...extras.changes, layer };
   const title = extras.title ?? "";
-  return { index: 0, flow, stream, measure, layer, choice: chosen, tiles, title };
+  return { index: 0, flow, stream, measure, state: chosen, tiles, title };
 }
 
 /** A hand that writes down what it was asked to do. */
 export function scribe() {
   const told: string[] = [];
-  const spelled = (focus: Focus | null) => (focus ? `${focus.side} ${focus.token}` : "nothing");
-  const hand: Hand = {
+  const spelled = (focus: Focus | null) => (focus ? `${focus.role} ${focus.token}` : "nothing");
+  const actions: ViewActions = {
     hover: (focus) => void told.push(`hover ${spelled(focus)}`),
     pin: (focus) => void told.push(`pin ${spelled(focus)}`),
     choose: (changes) => void told.push(`choose ${JSON.stringify(changes)}`),
-    tell: () => void told.push("tell"),
+    refresh: () => void told.push("refresh"),
   };
-  return { hand, told };
+  return { actions, told };
 }

@@ -4,12 +4,12 @@ import { type Picture, pictureOf } from "../../src/data/layer";
 import { type Pane, panesOf } from "../../src/state/pane";
 import { Store } from "../../src/state/store";
 import { Tiles } from "../../src/state/tiles";
-import type { About, Choice, Flow, Header, Measure, Stream } from "../../src/wire/types";
+import type { Flow, Header, Stream, TileDetails, ViewState } from "../../src/wire/types";
 import contract from "./contract.json";
+import { measureWith } from "./measures";
 
 export const header = contract.header as unknown as Header;
-export const choice = contract.choice as unknown as Choice;
-export const choices = contract.choices;
+export const state = contract.state as unknown as ViewState;
 export const numbers = contract.numbers;
 
 /** The buffer as a host may hand it over: somewhere inside a larger one. */
@@ -20,8 +20,8 @@ export function buffer(before = 0): DataView {
   return new DataView(larger.buffer, before, bytes.length);
 }
 
-export function store(changes: Partial<Choice> = {}): Store {
-  return new Store(header, { ...choice, ...changes });
+export function store(changes: Partial<ViewState> = {}): Store {
+  return new Store(header, { ...state, ...changes });
 }
 
 export function tiles(): Tiles {
@@ -29,19 +29,19 @@ export function tiles(): Tiles {
 }
 
 /** The first pane of a choice of the contract's flow. */
-export function contractPane(changes: Partial<Choice> = {}): Pane {
-  return panesOf(header, store(changes).choice.value, tiles())[0];
+export function contractPane(changes: Partial<ViewState> = {}): Pane {
+  return panesOf(header, store(changes).state.value, tiles())[0];
 }
 
 /** The picture that a choice gives of the contract's flow. */
-export function contractPicture(changes: Partial<Choice> = {}): Picture {
+export function contractPicture(changes: Partial<ViewState> = {}): Picture {
   const picture = pictureOf(contractPane(changes));
   if (!picture) throw new Error("the contract lacks these numbers");
   return picture;
 }
 
 /** Tiles with chosen numbers, each kept exactly. */
-export function tilesWith(given: Record<string, { values: number[]; about?: About }>): Tiles {
+export function tilesWith(given: Record<string, { values: number[]; about?: TileDetails }>): Tiles {
   const values = Object.values(given).flatMap((tile) => tile.values);
   const floats = Float32Array.from(values);
   let offset = 0;
@@ -62,7 +62,7 @@ export function tilesWith(given: Record<string, { values: number[]; about?: Abou
 /** A one-layer pane of weights [head query key], with labels `k0 k1 …` and `q0 q1 …`. */
 export function pane(
   weights: number[][][],
-  changes: Partial<Choice> = {},
+  changes: Partial<ViewState> = {},
   norms: number[][] | null = null,
 ): Pane {
   const [heads, queries, keys] = [weights.length, weights[0].length, weights[0][0].length];
@@ -78,14 +78,7 @@ export function pane(
     aliases: {},
     bias_share: {},
   };
-  const measure: Measure = {
-    id: "weight",
-    label: "α",
-    axes: ["layer", "head", "query", "key"],
-    source: "",
-    meaning: "how much",
-    signed: false,
-  };
+  const measure = measureWith();
   const receipt = { ok: true, headline: "", text: "" };
   const flow: Flow = { title: "", model: "", measures: [measure], streams: [stream], receipt };
   const about = { peaks: [weights.map(() => 2)] };
@@ -95,14 +88,14 @@ export function pane(
     "0/encoder/weight/overview": { values: [], about },
     "0/encoder/value-norm/overview": { values: [], about },
   });
-  const chosen = { ...choice, measure: "weight", layer: 5, ...changes };
-  return { index: 0, flow, stream, measure, layer: 5, choice: chosen, tiles: found, title: "" };
+  const chosen = { ...state, measure: "weight", layer: 5, ...changes };
+  return { index: 0, flow, stream, measure, state: chosen, tiles: found, title: "" };
 }
 
 /** The picture of such a pane. */
 export function picture(
   weights: number[][][],
-  scale: Choice["normalize"] = "layer",
+  scale: ViewState["normalize"] = "layer",
   norms: number[][] | null = null,
 ): Picture {
   return pictureOf(pane(weights, { normalize: scale }, norms)) as Picture;

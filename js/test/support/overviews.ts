@@ -1,37 +1,33 @@
 /** A small flow with every number known, for the views that show all layers at once. */
 
 import { measureOf, type Pane } from "../../src/state/pane";
-import type { About, Choice, Flow, Measure, Stream } from "../../src/wire/types";
-import { choice, tilesWith } from "./fixtures";
-
-const axes: Measure["axes"] = ["layer", "head", "query", "key"];
+import type { Flow, Measure, Stream, TileDetails, ViewState } from "../../src/wire/types";
+import { state, tilesWith } from "./fixtures";
+import { measureWith } from "./measures";
 
 export const MEASURES: Measure[] = [
-  { id: "weight", label: "α", axes, source: "", meaning: "how much", signed: false },
-  {
+  measureWith(),
+  measureWith({
     id: "value-norm",
     label: "‖f(x)‖",
     axes: ["layer", "head", "key"],
-    source: "",
     meaning: "how long",
-    signed: false,
-  },
-  {
+    over_heads: "sum",
+  }),
+  measureWith({
     id: "weighted-norm",
     label: "‖αf(x)‖",
-    axes,
-    source: "",
     meaning: "how much moves",
-    signed: false,
-  },
-  {
+    over_heads: "sum",
+  }),
+  measureWith({
     id: "attention",
     label: "‖Σ αf(x)‖",
     axes: ["layer", "query", "key"],
-    source: "",
     meaning: "all",
-    signed: false,
-  },
+    family: "ladder",
+    over_heads: null,
+  }),
 ];
 
 const TOKENS = {
@@ -73,7 +69,7 @@ const APART = [
   [0.3, 0.3],
 ];
 
-const shares = (first: number, last: number): NonNullable<About["shares"]> => ({
+const shares = (first: number, last: number): NonNullable<TileDetails["shares"]> => ({
   "[CLS]": [first, last],
   other: [0.5, 0.5],
   punctuation: [0.1, 0.1],
@@ -110,11 +106,10 @@ function tiles() {
 }
 
 /** A pane of it. */
-export function smallPane(changes: Partial<Choice> = {}, stream: Stream = STREAM): Pane {
+export function smallPane(changes: Partial<ViewState> = {}, stream: Stream = STREAM): Pane {
   const receipt = { ok: true, headline: "", text: "" };
   const flow: Flow = { title: "", model: "", measures: MEASURES, streams: [stream], receipt };
-  const chosen = { ...choice, measure: "weight", layer: 1, ...changes };
+  const chosen = { ...state, measure: "weight", layer: 1, ...changes };
   const measure = measureOf(flow, chosen.measure);
-  const { layer } = chosen;
-  return { index: 0, flow, stream, measure, layer, choice: chosen, tiles: tiles(), title: "" };
+  return { index: 0, flow, stream, measure, state: chosen, tiles: tiles(), title: "" };
 }

@@ -2,9 +2,10 @@
 
 import { Store } from "../../src/state/store";
 import { Tiles } from "../../src/state/tiles";
-import type { Choice, Flow, Header, Measure, Stream } from "../../src/wire/types";
+import type { Flow, Header, Measure, Stream, ViewState } from "../../src/wire/types";
 import contract from "./contract.json";
-import { choice } from "./fixtures";
+import { state } from "./fixtures";
+import { measureWith, REACHING_INPUT, rolloutOf } from "./measures";
 
 export const { statistics } = contract.ladder;
 export const header = contract.ladder.header as unknown as Header;
@@ -15,26 +16,35 @@ export function tiles(): Tiles {
 }
 
 /** A store of the pre-norm flow that Python wrote. */
-export function store(changes: Partial<Choice> = {}): Store {
-  const found = new Store(header, { ...choice, stream: "encoder", layer: 0, ...changes });
+export function store(changes: Partial<ViewState> = {}): Store {
+  const found = new Store(header, { ...state, stream: "encoder", layer: 0, ...changes });
   found.choose({});
   return found;
 }
 
+/** The facts of the further measures, by id. */
+const FURTHER: Record<string, Partial<Measure>> = {
+  "rollout:weight": rolloutOf("weight"),
+  "rollout:attention": rolloutOf("attention"),
+  "rollout:layer-output": rolloutOf("layer-output"),
+  decomposition: { family: "decomposition", ...REACHING_INPUT },
+  "effective-weight": { family: "effective" },
+};
 const CARRIED = ["rollout:weight", "rollout:layer-output", "decomposition"];
 
 /** The same flow with nothing coinciding, and with such further measures. */
-export function tall(more: string[] = CARRIED, changes: Partial<Choice> = {}): Store {
+export function tall(more: string[] = CARRIED, changes: Partial<ViewState> = {}): Store {
   const [flow] = header.flows;
   const [stream] = flow.streams;
-  const extra: Measure[] = more.map((id) => {
+  const extra = more.map((id) => {
     const axes: Measure["axes"] = ["layer", "query", "key"];
-    return { id, label: `the ${id}`, axes, source: "", meaning: "much", signed: false };
+    const own = { id, label: `the ${id}`, axes, meaning: "much", over_heads: null };
+    return measureWith({ ...FURTHER[id], ...own });
   });
   const order = [...stream.measures.slice(0, 5), "attention-block", "feed-forward"];
   const held = [...order, "feed-forward-residual", "layer-output", ...more];
   const full: Stream = { ...stream, measures: held, aliases: {} };
   const taller: Flow = { ...flow, measures: [...flow.measures, ...extra], streams: [full] };
   const made = { ...header, flows: [taller] };
-  return new Store(made, { ...choice, stream: "encoder", layer: 0, ...changes });
+  return new Store(made, { ...state, stream: "encoder", layer: 0, ...changes });
 }

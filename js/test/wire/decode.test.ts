@@ -74,7 +74,7 @@ describe("decode", () => {
 
   test("refuses a code it does not know", () => {
     const bytes = inside(new Uint8Array(2), 0, 0);
-    expect(() => decode("uint8" as Dtype, bytes)).toThrow("written as uint8 cannot be read");
+    expect(() => decode("uint8" as Dtype, bytes)).toThrow("cannot read numbers encoded as uint8");
   });
 });
 
@@ -99,6 +99,6 @@ describe("slice", () => {
 
   test("says so when fewer bytes arrived", () => {
     const bytes = inside(new Uint8Array(4), 2, 6);
-    expect(() => slice(bytes, 2, 4)).toThrow("Bytes 2 to 6 were wanted, but only 4 arrived.");
+    expect(() => slice(bytes, 2, 4)).toThrow("Expected bytes 2 to 6, but only 4 arrived.");
   });
 });

@@ -1,26 +1,26 @@
 import { describe, expect, test } from "vitest";
 import { readout } from "../../src/app/readout";
-import { type Along, type Picture, pictureOf } from "../../src/data/layer";
+import { type Picture, type Projections, pictureOf } from "../../src/data/layer";
 import { ribbonsOf } from "../../src/data/ribbons";
-import { signedNumber, signedPercent } from "../../src/draw/signedCells";
+import { formatSignedNumber, formatSignedPercent } from "../../src/draw/signedCells";
 import { panesOf } from "../../src/state/pane";
-import type { Choice } from "../../src/wire/types";
+import type { ViewState } from "../../src/wire/types";
 import { describe as say } from "../../src/words/describe";
-import { lines } from "../../src/words/legend";
+import { ribbonLines } from "../../src/words/legend";
 import { picture } from "../support/fixtures";
 import { header, statistics, store, tiles } from "../support/rungs";
 
-const query = { side: "query", token: 0 } as const;
+const query = { role: "query", token: 0 } as const;
 
 /** A picture of parts 4, 2 and 1 long, that reach so far along the whole. */
 function leaning(along: number[], changes: Partial<Picture> = {}): Picture {
-  const found: Along = {
+  const found: Projections = {
     values: Float32Array.from(along),
     lengths: Float64Array.of(7),
     reach: Float64Array.of(along.reduce((sum, value) => sum + value, 0)),
-    isShared: false,
+    hasOtherText: false,
   };
-  return { ...picture([[[4, 2, 1]]]), along: found, ...changes };
+  return { ...picture([[[4, 2, 1]]]), projections: found, ...changes };
 }
 
 describe("the readout of a token whose parts are held against the whole", () => {
@@ -38,7 +38,7 @@ describe("the readout of a token whose parts are held against the whole", () => 
   test("says so where all cancels, and then gives lengths instead of shares", () => {
     const { notes, rows } = say(leaning([1, -2, 0.5]), query);
     expect(notes).toEqual([
-      "Parts of total length 7.00 come to −0.500 along the whole vector of tokens and biases: they cancel altogether.",
+      "Parts of total length 7.00 come to −0.500 along the whole vector of tokens and biases: they cancel completely.",
     ]);
     expect(rows.map((row) => row[4])).toMatchObject([
       { text: "1.00" },
@@ -55,28 +55,28 @@ describe("the readout of a token whose parts are held against the whole", () => 
       { text: "−29%", part: -0.25 },
       { text: "14%", part: 0.125 },
     ]);
-    expect(caption).toContain("along: how far each part reaches along the whole vector");
+    expect(caption).toContain("along: the projection of each part on the whole vector");
   });
 
   test("adds up the shares of those it does not list", () => {
     const many = Array.from({ length: 10 }, (_, at) => 10 - at);
     const base = picture([[many]]);
-    const along: Along = {
+    const along: Projections = {
       values: Float32Array.from(many, (value) => (value > 2 ? value : -value)),
       lengths: Float64Array.of(55),
       reach: Float64Array.of(49),
-      isShared: false,
+      hasOtherText: false,
     };
-    const { rows } = say({ ...base, along }, query);
+    const { rows } = say({ ...base, projections: along }, query);
     expect(rows.at(-1)).toMatchObject(["", "2 others", "3.00", "5.5%", { text: "−6.1%" }]);
   });
 
   test("has no such column for a token that gives, or where nothing is known", () => {
-    expect(say(leaning([4, -1, 0.5]), { side: "key", token: 0 }).columns).toHaveLength(4);
+    expect(say(leaning([4, -1, 0.5]), { role: "key", token: 0 }).columns).toHaveLength(4);
     expect(say(picture([[[4, 2, 1]]]), query).columns).toHaveLength(4);
   });
 
-  test("marks what points against the whole by a minus, a side, a word and a color", () => {
+  test("marks what points against the whole by a minus, a role, a word and a color", () => {
     const shown = readout();
     shown.show([say(leaning([4, -1, 0.5]), query)], "");
     const [one, other] = shown.node.querySelectorAll<HTMLElement>(".nv-signed");
@@ -92,9 +92,9 @@ describe("the readout of a token whose parts are held against the whole", () => 
 });
 
 describe("the parts that Python read", () => {
-  const pane = (changes: Partial<Choice> = {}) =>
-    panesOf(header, store({ measure: "layer-output", ...changes }).choice.value, tiles())[0];
-  const shown = (changes: Partial<Choice> = {}) => {
+  const pane = (changes: Partial<ViewState> = {}) =>
+    panesOf(header, store({ measure: "layer-output", ...changes }).state.value, tiles())[0];
+  const shown = (changes: Partial<ViewState> = {}) => {
     const found = pictureOf(pane(changes));
     if (!found) throw new Error("the contract lacks these numbers");
     return found;
@@ -104,7 +104,7 @@ describe("the parts that Python read", () => {
   );
 
   test("lie beside the lengths, row by row", () => {
-    const { along } = shown();
+    const { projections: along } = shown();
     expect([...(along?.values ?? [])].map((value) => value.toFixed(3))).toEqual(
       wanted?.values.map((value) => value.toFixed(3)),
     );
@@ -113,8 +113,10 @@ describe("the parts that Python read", () => {
   test("count hidden tokens in the sums", () => {
     const [all, some] = [shown(), shown({ special: "hidden" })];
     expect(some.queries).toBeLessThan(all.queries);
-    expect(some.along?.reach[0]).toBeCloseTo(all.along?.reach[1] ?? 0, 5);
-    expect(say(some, { side: "query", token: 1 }).notes?.[0]).toContain("(hidden ones too)");
+    expect(some.projections?.reach[0]).toBeCloseTo(all.projections?.reach[1] ?? 0, 5);
+    expect(say(some, { role: "query", token: 1 }).notes?.[0]).toContain(
+      "(including hidden tokens)",
+    );
   });
 
   test("share their vectors with another text where one is read", () => {
@@ -126,28 +128,32 @@ describe("the parts that Python read", () => {
     };
     const decoder = { ...alone.stream, name: "decoder" as const };
     const from = (shown: typeof alone, changes: Partial<typeof alone>) =>
-      pictureOf({ ...shown, tiles: { ...anywhere }, ...changes } as typeof alone)?.along?.isShared;
+      pictureOf({ ...shown, tiles: { ...anywhere }, ...changes } as typeof alone)?.projections
+        ?.hasOtherText;
     const anywhere = { layer: () => new Float32Array(9), isLarge: () => false };
     expect(from(alone, { flow: cross })).toBe(false);
     expect(from(alone, { stream: decoder })).toBe(false);
     expect(from(alone, { flow: cross, stream: decoder })).toBe(true);
     const both = leaning([4, 2, 0.5]);
-    const shared = { ...both, along: { ...(both.along as Along), isShared: true } };
+    const shared = {
+      ...both,
+      projections: { ...(both.projections as Projections), hasOtherText: true },
+    };
     expect(say(shared, query).notes?.[0]).toContain("vector of both texts and biases");
   });
 
   test("are none on rungs without statistics", () => {
-    expect(shown({ measure: "weight" }).along).toBeNull();
+    expect(shown({ measure: "weight" }).projections).toBeNull();
   });
 
   test("come with the share of no token, in the legend and in the readout", () => {
     const found = shown();
     const share = header.flows[0].streams[0].bias_share["feed-forward-residual"][0];
     expect(found.bias_share).toBe(share);
-    const legend = lines(found, ribbonsOf(found, 20, { share: 1, limit: 99 }));
-    expect(legend).toContain("20% from no token (biases)");
+    const legend = ribbonLines(found, ribbonsOf(found, 20, { share: 1, limit: 99 }));
+    expect(legend).toContain("20% from biases");
     expect(legend).toContain("in this model the same as whole layer");
-    const told = "On average 20% of the vectors of layer 0 comes from no token (biases).";
+    const told = "On average, 20% of the vectors of layer 0 comes from biases.";
     expect(say(found, null).notes).toEqual([told]);
     expect(say(found, query).notes).toContain(told);
   });
@@ -155,8 +161,8 @@ describe("the parts that Python read", () => {
   test("come from tokens alone in a model without biases", () => {
     const found = { ...shown(), bias_share: 0 };
     expect(say(found, null).notes).toEqual([]);
-    const legend = lines(found, ribbonsOf(found, 20, { share: 1, limit: 99 }));
-    expect(legend).toContain("all of it from tokens, no biases");
+    const legend = ribbonLines(found, ribbonsOf(found, 20, { share: 1, limit: 99 }));
+    expect(legend).toContain("nothing from biases");
   });
 
   test("say nothing of biases where that is not known", () => {
@@ -165,7 +171,7 @@ describe("the parts that Python read", () => {
 });
 
 test("a share keeps its sign, however small, and may be more than all", () => {
-  const told = [-0.25, 0, 0.0004, -0.0004, 1.24, -1.5].map(signedPercent);
+  const told = [-0.25, 0, 0.0004, -0.0004, 1.24, -1.5].map(formatSignedPercent);
   expect(told).toEqual(["−25%", "0%", "0.0%", "−0.0%", "124%", "−150%"]);
-  expect([-2, 0.5].map(signedNumber)).toEqual(["−2.00", "0.500"]);
+  expect([-2, 0.5].map(formatSignedNumber)).toEqual(["−2.00", "0.500"]);
 });

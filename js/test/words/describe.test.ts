@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { readout } from "../../src/app/readout";
 import { ribbonsOf } from "../../src/data/ribbons";
 import { PALETTES } from "../../src/draw/colors";
-import { visible } from "../../src/draw/dom";
-import { quoted, describe as say } from "../../src/words/describe";
-import { leftOut, legend, lines, ribbonLegend } from "../../src/words/legend";
+import { visibleText } from "../../src/draw/dom";
+import { quote, describe as say } from "../../src/words/describe";
+import { createLegend, drawnPhrase, ribbonLegend, ribbonLines } from "../../src/words/legend";
 import { contractPicture, picture } from "../support/fixtures";
 
 const two = [
@@ -20,19 +20,19 @@ const two = [
 
 describe("the sentence", () => {
   test("says what a token takes, and of what", () => {
-    expect(say(picture(two), { side: "query", token: 0 }).sentence).toBe(
+    expect(say(picture(two), { role: "query", token: 0 }).sentence).toBe(
       "Layer 5, all 2 heads, α: ‘q0’ takes 50% from ‘k0’, 30% from ‘k2’, 20% from ‘k1’ (of all it takes).",
     );
   });
 
   test("says what a token gives", () => {
-    expect(say(picture(two), { side: "key", token: 1 }).sentence).toBe(
+    expect(say(picture(two), { role: "key", token: 1 }).sentence).toBe(
       "Layer 5, all 2 heads, α: ‘k1’ gives 71% to ‘q1’, 29% to ‘q0’ (of all it gives).",
     );
   });
 
   test("says so when a token gives nothing", () => {
-    const { sentence, rows } = say(picture([[[0, 1]]]), { side: "key", token: 0 });
+    const { sentence, rows } = say(picture([[[0, 1]]]), { role: "key", token: 0 });
     expect(sentence).toBe("Layer 5, head 0, α: ‘k0’ gives nothing.");
     expect(rows).toEqual([]);
   });
@@ -58,7 +58,7 @@ describe("the sentence", () => {
   test("ranks a key by its norm where there are no queries", () => {
     const norms = contractPicture({ measure: "value-norm" });
     expect(say(norms, null).sentence).toContain("longest is ‘</s>’ (2.25), shortest ‘le’ (1.25).");
-    expect(say(norms, { side: "key", token: 1 }).sentence).toContain(
+    expect(say(norms, { role: "key", token: 1 }).sentence).toContain(
       "‘chat’ (1.75) is number 2 of 3.",
     );
   });
@@ -66,7 +66,7 @@ describe("the sentence", () => {
 
 describe("the table", () => {
   test("has values and shares, greatest first, with places counted from 0", () => {
-    const { columns, rows, caption } = say(picture(two), { side: "query", token: 0 });
+    const { columns, rows, caption } = say(picture(two), { role: "query", token: 0 });
     expect(caption).toBe("α, added over heads: what ‘q0’ (0) takes");
     expect(columns).toEqual(["#", "read from", "α", "share"]);
     expect(rows).toEqual([
@@ -77,7 +77,7 @@ describe("the table", () => {
   });
 
   test("adds up what it does not list", () => {
-    const { rows } = say(picture([[new Array(20).fill(0.05)]]), { side: "query", token: 0 });
+    const { rows } = say(picture([[new Array(20).fill(0.05)]]), { role: "query", token: 0 });
     expect(rows).toHaveLength(9);
     expect(rows[8]).toEqual(["", "12 others", "0.600", "60%"]);
   });
@@ -103,20 +103,20 @@ describe("the legend", () => {
     ["query", "full row: 100% (all that the row's token takes)"],
   ] as const)("says what a full row is, scaled %s", (scale, line) => {
     const shown = picture(two, scale);
-    expect(lines(shown, ribbonsOf(shown, 20, ALL))).toContain(line);
+    expect(ribbonLines(shown, ribbonsOf(shown, 20, ALL))).toContain(line);
   });
 
   test("tells the true maximum and where it is", () => {
     const shown = picture(two);
-    expect(lines(shown, ribbonsOf(shown, 20, ALL))).toContain(
+    expect(ribbonLines(shown, ribbonsOf(shown, 20, ALL))).toContain(
       "largest ribbon: 1.00 (‘q1’ from ‘k2’, head 0)",
     );
   });
 
   test("says how much is left out, or that nothing is", () => {
     const shown = picture([[[0.6, 0.35, 0.04, 0.01]]]);
-    expect(leftOut(shown, ribbonsOf(shown, 20, ALL))).toBe("all 4 ribbons drawn");
-    expect(leftOut(shown, ribbonsOf(shown, 20, { share: 0.95, limit: 99 }))).toBe(
+    expect(drawnPhrase(shown, ribbonsOf(shown, 20, ALL))).toBe("all 4 ribbons drawn");
+    expect(drawnPhrase(shown, ribbonsOf(shown, 20, { share: 0.95, limit: 99 }))).toBe(
       "the strongest 2 of 4 ribbons drawn: 95% of the sum; 5.0% is left out",
     );
   });
@@ -124,10 +124,10 @@ describe("the legend", () => {
   test("says how many times wider the token in focus is, and only then", () => {
     const shown = picture(two);
     const drawn = ribbonsOf(shown, 20, ALL);
-    const { node, show } = legend();
+    const { node, show } = createLegend();
     show(ribbonLegend(shown, drawn, { count: 7, zoom: 4 }, PALETTES.light));
     expect(node.textContent).toContain("the token in focus: 4 times wider");
-    expect(node.textContent).toContain("7 ribbons of the token in focus brought out");
+    expect(node.textContent).toContain("7 ribbons of the token in focus highlighted");
     expect(node.textContent).not.toContain("ribbons drawn");
     show(ribbonLegend(shown, drawn, { count: 7, zoom: 1 }, PALETTES.light));
     expect(node.textContent).not.toContain("wider");
@@ -138,8 +138,8 @@ describe("the legend", () => {
 
   test("says that a norm has no query", () => {
     const shown = contractPicture({ measure: "value-norm" });
-    const [first, longest] = lines(shown, ribbonsOf(shown, 20, ALL));
-    expect(first).toContain("it has no query, so there are bars only");
+    const [first, longest] = ribbonLines(shown, ribbonsOf(shown, 20, ALL));
+    expect(first).toContain("it has no queries, so only bars are shown");
     expect(longest).toBe("longest bar: 2.25");
   });
 });
@@ -151,10 +151,10 @@ test.each([
   ["a\nb", "a b"],
   ["漢字", "漢字"],
 ])("the token %j is seen as %s", (piece, shown) => {
-  expect(visible(piece)).toBe(shown);
+  expect(visibleText(piece)).toBe(shown);
 });
 
 test("a token that is read from right to left is kept apart from the sentence", () => {
-  expect(quoted("مرحبا")).toBe("‘\u2068مرحبا\u2069’");
-  expect(quoted("漢字")).toBe("‘漢字’");
+  expect(quote("مرحبا")).toBe("‘\u2068مرحبا\u2069’");
+  expect(quote("漢字")).toBe("‘漢字’");
 });

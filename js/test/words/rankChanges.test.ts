@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { usual } from "../../src/app/settings";
-import { codeOf, literal } from "../../src/state/pythonCode";
-import { changes, moves, ordinal, places } from "../../src/words/rankChanges";
+import { defaultState } from "../../src/app/settings";
+import { codeOf, pythonLiteral } from "../../src/state/pythonCode";
+import { notableMoves, ordinal, rankChangesPhrase, ranksOf } from "../../src/words/rankChanges";
 import { store } from "../support/fixtures";
 
 const standing = (values: number[]) => ({ labels: values.map((_, at) => `t${at}`), values });
 
 describe("who rises and who falls", () => {
   test("places are counted from the greatest, equals in their order", () => {
-    expect(places([0.1, 0.7, 0.1, 0.2])).toEqual([3, 1, 4, 2]);
+    expect(ranksOf([0.1, 0.7, 0.1, 0.2])).toEqual([3, 1, 4, 2]);
   });
 
   test("the widest moves are named first, with both places", () => {
     const before = standing([9, 8, 7, 6, 5, 4, 3, 2]);
     const after = standing([1, 8, 7, 6, 5, 4, 3, 2]);
-    expect(changes(["α", "‖αf(x)‖"], before, after)).toMatch(
+    expect(rankChangesPhrase(["α", "‖αf(x)‖"], before, after)).toMatch(
       /^From α to ‖αf\(x\)‖: ‘t0’ falls from 1st to 8th, ‘t1’ rises from 2nd to 1st,/,
     );
   });
@@ -22,12 +22,14 @@ describe("who rises and who falls", () => {
   test("moves among the last are not worth a word", () => {
     const before = standing([9, 8, 7, 6, 5, 4, 3, 2, 1]);
     const after = standing([9, 8, 7, 6, 5, 4, 3, 1, 2]);
-    expect(moves(before, after)).toEqual([]);
-    expect(changes(["α", "f"], before, after)).toContain("none of the first 5 changes its place");
+    expect(notableMoves(before, after)).toEqual([]);
+    expect(rankChangesPhrase(["α", "f"], before, after)).toContain(
+      "From α to f, none of the top 5 changes its rank.",
+    );
   });
 
   test("different texts have no places in common", () => {
-    expect(changes(["a", "b"], standing([1]), standing([1, 2]))).toBe("");
+    expect(rankChangesPhrase(["a", "b"], standing([1]), standing([1, 2]))).toBe("");
   });
 
   test.each([
@@ -52,22 +54,22 @@ describe("the view as code", () => {
       words: true,
       compare: "weight",
       threshold: 0.25,
-      color: "rank",
+      color_by: "rank",
     });
-    expect(codeOf(chosen.choice.value, usual(chosen))).toBe(
-      'flow.widget(compare="weight", heads=[1, 3], words=True, threshold=0.25, color="rank")',
+    expect(codeOf(chosen.state.value, defaultState(chosen))).toBe(
+      'flow.widget(compare="weight", heads=[1, 3], words=True, threshold=0.25, color_by="rank")',
     );
-    expect(codeOf(store().choice.value, usual(store()))).toBe("flow.widget()");
+    expect(codeOf(store().state.value, defaultState(store()))).toBe("flow.widget()");
   });
 
   test("leaves the name of another flow to the reader", () => {
-    const { choice } = store();
-    const { value } = choice;
+    const { state } = store();
+    const { value } = state;
     expect(codeOf({ ...value, compare: "other" }, value)).toBe("flow.widget(compare=other)");
   });
 
   test("None, strings with quotes and lists", () => {
-    expect([null, 'a"b', [1, null], false].map(literal)).toEqual([
+    expect([null, 'a"b', [1, null], false].map(pythonLiteral)).toEqual([
       "None",
       '"a\\"b"',
       "[1, None]",
@@ -75,7 +77,7 @@ describe("the view as code", () => {
     ]);
   });
 
-  test("the usual choice is the one Python makes", () => {
-    expect(usual(store())).toEqual(store().choice.value);
+  test("the usual state is the one Python makes", () => {
+    expect(defaultState(store())).toEqual(store().state.value);
   });
 });

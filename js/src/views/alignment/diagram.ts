@@ -1,45 +1,45 @@
 /** Two texts facing each other, with a line from each target word to its source word. */
 
-import { element, visible } from "../../draw/dom";
+import { element, visibleText } from "../../draw/dom";
 import { svg } from "../../draw/svg";
-import type { Side } from "../../wire/types";
+import type { Role } from "../../wire/types";
 import { type Clock, momentsOf } from "../shared/time";
-import { pointing } from "../shared/tokens";
-import type { Hand } from "../view";
+import { listenToPointer } from "../shared/tokens";
+import type { ViewActions } from "../view";
 import { shareOf, type Word } from "./data";
 import type { Mark } from "./gold";
 import { type Bitext, bandBetween, bitextOf, lineBetween } from "./layout";
-import { type Aligned, type At, spanOf } from "./words";
+import { type Aligned, spanOf, type WordPosition } from "./words";
 
-export function diagram(hand: Hand, signal: AbortSignal) {
+export function diagram(actions: ViewActions, signal: AbortSignal) {
   let aligned: Aligned | null = null;
-  const parts = build();
-  const { source, target, lines } = parts;
+  const elements = buildElements();
+  const { source, target, lines } = elements;
   const piece = (words: (shown: Aligned) => Word[]) => (child: number) =>
     (aligned && words(aligned)[child]?.pieces[0]) ?? null;
   const [read, written] = [
     piece(({ alignment }) => alignment.source),
     piece(({ alignment }) => alignment.target),
   ];
-  pointing(source, read, "key", hand, signal);
-  pointing(target, written, "query", hand, signal);
+  listenToPointer(source, read, "key", actions, signal);
+  listenToPointer(target, written, "query", actions, signal);
   const show = (now: Aligned, width: number): void => {
     aligned = now;
-    fill(parts, now, width);
+    fill(elements, now, width);
   };
-  const mark = (at: At | null): void => {
+  const mark = (at: WordPosition | null): void => {
     for (const line of lines.querySelectorAll<SVGElement>("[data-target]")) {
-      const own = at?.side === "query" ? line.dataset.target : line.dataset.source;
+      const own = at?.role === "query" ? line.dataset.target : line.dataset.source;
       line.classList.toggle("nv-dim", at !== null && own !== String(at.word));
     }
-    lit(source, at, "key", lines);
-    lit(target, at, "query", lines);
-    if (at) reveal(parts.node, (at.side === "query" ? target : source).children[at.word]);
+    markWords(source, at, "key", lines);
+    markWords(target, at, "query", lines);
+    if (at) reveal(elements.node, (at.role === "query" ? target : source).children[at.word]);
   };
-  return { node: parts.node, show, mark };
+  return { node: elements.node, show, mark };
 }
 
-function build() {
+function buildElements() {
   const lines = svg("svg", { class: "nv-links", role: "img" });
   const [source, target] = [list("key", "source words"), list("query", "target words")];
   const stage = element("div", { class: "nv-bitext" }, source, target);
@@ -48,7 +48,7 @@ function build() {
   return { node, stage, lines, source, target };
 }
 
-/** Have a word in sight, unless the reader points at the diagram itself. */
+/** Scroll to a word, unless the pointer is over the diagram. */
 function reveal(node: HTMLElement, word: Element | undefined): void {
   if (!(word instanceof HTMLElement) || node.matches(":hover")) return;
   const { scrollTop, clientHeight } = node;
@@ -56,44 +56,44 @@ function reveal(node: HTMLElement, word: Element | undefined): void {
   if (!isSeen) node.scrollTop = word.offsetTop - clientHeight / 2;
 }
 
-/** Put words and lines in their places. */
+/** Lay out words and lines. */
 function fill(
-  { stage, lines, source, target }: ReturnType<typeof build>,
+  { stage, lines, source, target }: ReturnType<typeof buildElements>,
   now: Aligned,
   width: number,
 ): void {
   const { alignment, clock, marks } = now;
-  const labels = (words: Word[]) => words.map(({ label }) => visible(label));
+  const labels = (words: Word[]) => words.map(({ label }) => visibleText(label));
   const isSound = clock !== null;
-  const place = bitextOf(labels(alignment.source), labels(alignment.target), width, isSound);
-  for (const side of ["width", "height"] as const) {
-    stage.style[side] = `${place[side]}px`;
-    lines.setAttribute(side, String(place[side]));
+  const layout = bitextOf(labels(alignment.source), labels(alignment.target), width, isSound);
+  for (const dimension of ["width", "height"] as const) {
+    stage.style[dimension] = `${layout[dimension]}px`;
+    lines.setAttribute(dimension, String(layout[dimension]));
   }
-  stage.dataset.way = place.way;
-  stage.style.fontSize = `${place.font}px`;
+  stage.dataset.way = layout.way;
+  stage.style.fontSize = `${layout.font}px`;
   const linked = marks.filter(({ isLinked }) => isLinked);
-  lines.setAttribute("aria-label", `${linked.length} links; the table has them`);
-  lines.replaceChildren(...(clock ? ruler(place, clock) : []), ...linksIn(now, place));
-  source.replaceChildren(...(clock ? [] : words(alignment.source, place, "source")));
-  target.replaceChildren(...words(alignment.target, place, "target"));
+  lines.setAttribute("aria-label", `${linked.length} links; they are also in the table`);
+  lines.replaceChildren(...(clock ? ruler(layout, clock) : []), ...linksIn(now, layout));
+  source.replaceChildren(...(clock ? [] : words(alignment.source, layout, "source")));
+  target.replaceChildren(...words(alignment.target, layout, "target"));
   [...target.children].forEach((item, word) => {
     if (linked.some((mark) => mark.target === word)) return;
     item.classList.add("nv-free");
-    item.firstElementChild?.setAttribute("title", "no link: it takes most of what is no word");
+    item.firstElementChild?.setAttribute("title", "no link: it takes most from a special token");
   });
 }
 
-function list(side: Side, name: string): HTMLElement {
-  return element("ol", { class: `nv-facing-words nv-${side}`, "aria-label": name });
+function list(role: Role, name: string): HTMLElement {
+  return element("ol", { class: `nv-facing-words nv-${role}`, "aria-label": name });
 }
 
-/** The words of one text, each at its place. */
-function words(held: Word[], place: Bitext, side: "source" | "target"): HTMLElement[] {
+/** The words of one text, each at its position. */
+function words(held: Word[], place: Bitext, language: "source" | "target"): HTMLElement[] {
   return held.map(({ label, pieces }, at) => {
-    const { x, y, width } = place[side][at];
+    const { x, y, width } = place[language][at];
     const title = `${pieces.join(", ")}: ${label}`;
-    const item = element("li", {}, element("span", { dir: "auto", title }, visible(label)));
+    const item = element("li", {}, element("span", { dir: "auto", title }, visibleText(label)));
     Object.assign(item.style, {
       left: `${x - width / 2}px`,
       top: `${y - place.tall / 2}px`,
@@ -105,25 +105,30 @@ function words(held: Word[], place: Bitext, side: "source" | "target"): HTMLElem
   });
 }
 
-/** Mark the word in focus, and dim those that no line joins to it. */
-function lit(node: HTMLElement, at: At | null, side: Side, lines: SVGElement): void {
-  const [own, other] = side === "query" ? ["target", "source"] : ["source", "target"];
+/** Mark the word in focus, and dim words without a line to it. */
+function markWords(
+  node: HTMLElement,
+  at: WordPosition | null,
+  role: Role,
+  lines: SVGElement,
+): void {
+  const [own, other] = role === "query" ? ["target", "source"] : ["source", "target"];
   const joined = new Set(
     [...lines.querySelectorAll<SVGElement>("[data-target]")]
       .filter((line) => at !== null && line.dataset[other] === String(at.word))
       .map((line) => Number(line.dataset[own])),
   );
   [...node.children].forEach((item, word) => {
-    const isOwn = at?.side === side && at.word === word;
+    const isOwn = at?.role === role && at.word === word;
     item.classList.toggle("nv-on", isOwn);
     item.classList.toggle(
       "nv-dim",
-      at !== null && !isOwn && (at.side === side || !joined.has(word)),
+      at !== null && !isOwn && (at.role === role || !joined.has(word)),
     );
   });
 }
 
-/** What is missed lies below what is linked; what is merely possible has no line. */
+/** Missed links are below found ones; links that are only possible have no line. */
 function linksIn(aligned: Aligned, place: Bitext): SVGElement[] {
   const order = (mark: Mark) => (mark.isLinked ? 1 : 0);
   return aligned.marks
@@ -146,7 +151,7 @@ function linkOf(aligned: Aligned, mark: Mark, place: Bitext): SVGElement {
   return svg("path", { ...about, d, "stroke-width": width });
 }
 
-/** The time, along the side on which a sound lies. */
+/** A time axis for audio. */
 function ruler({ way, width, height, from, source }: Bitext, clock: Clock): SVGElement[] {
   const length = way === "rows" ? width : height;
   const count = Math.max(2, length / (way === "rows" ? 90 : 60));

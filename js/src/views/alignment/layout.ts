@@ -1,9 +1,9 @@
-/** Two texts facing each other: where their words stand, and the lines between them. */
+/** The layout of two texts facing each other, and the lines between them. */
 
 import { emsOf } from "../../draw/viewport";
-import { total } from "../../math/arrays";
+import { sumOf } from "../../math/arrays";
 
-/** Where a word stands: the middle of its box, and how wide it is. */
+/** The middle of a word's box, and its width. */
 export interface Spot {
   x: number;
   y: number;
@@ -11,16 +11,16 @@ export interface Spot {
 }
 
 export interface Bitext {
-  /** One text above the other, or, where they are too long for that, side by side. */
+  /** One text above the other, or side by side if they are too long. */
   way: "rows" | "columns";
   width: number;
   height: number;
   font: number;
-  /** How tall a word's box is. */
+  /** The height of a word's box. */
   tall: number;
   source: Spot[];
   target: Spot[];
-  /** Where lines begin and end: below and above the words, or right and left of them. */
+  /** Where lines start and end: below and above the words, or right and left of them. */
   from: number;
   to: number;
 }
@@ -28,15 +28,15 @@ export interface Bitext {
 const FONT = 13;
 const TALL = 22;
 const GAP = { least: 12, most: 44 };
-/** The room between two rows, and between two columns at least. */
+/** The space between two rows, and the minimum between two columns. */
 const BETWEEN = { rows: 92, columns: 120 };
 const PITCH = { least: 14, most: 22 };
-/** The height that columns should fill, and the widest that a word of theirs may be. */
+/** The height that columns should fill, and the maximum width of a word. */
 const HEIGHT = 660;
 const WORD = 130;
 const RULER = 44;
 
-/** Place two texts in a width; where the source is a sound, it is a ruler without words. */
+/** Lay out two texts in a width; audio is a ruler without words. */
 export function bitextOf(
   source: string[],
   target: string[],
@@ -45,7 +45,7 @@ export function bitextOf(
 ): Bitext {
   const wide = (label: string) => Math.round(emsOf(label) * FONT * 0.95 + 8);
   const [above, below] = [isSound ? [] : source.map(wide), target.map(wide)];
-  const least = Math.max(...[above, below].map((row) => total(row) + (row.length - 1) * GAP.least));
+  const least = Math.max(...[above, below].map((row) => sumOf(row) + (row.length - 1) * GAP.least));
   return least <= width
     ? inRows(above, below, least, width, isSound ? source.length : 0)
     : inColumns(source, target, width, isSound);
@@ -58,7 +58,7 @@ function inRows(
   room: number,
   moments: number,
 ): Bitext {
-  const loose = Math.max(...[above, below].map((row) => total(row) + (row.length - 1) * GAP.most));
+  const loose = Math.max(...[above, below].map((row) => sumOf(row) + (row.length - 1) * GAP.most));
   const width = moments > 0 ? room : Math.min(room, Math.max(least, Math.min(loose, 1.35 * least)));
   const height = 2 * TALL + BETWEEN.rows;
   const ruler = evenly(moments, width).map((x) => ({ x, y: TALL / 2, width: width / moments }));
@@ -71,10 +71,10 @@ function inRows(
   };
 }
 
-/** Words one after the other in the middle of a line, as far apart as there is room for. */
+/** Words in a centered line, as far apart as possible. */
 function row(widths: number[], width: number, y: number): Spot[] {
-  const gap = Math.min(GAP.most, (width - total(widths)) / Math.max(1, widths.length - 1));
-  let left = (width - total(widths) - gap * (widths.length - 1)) / 2;
+  const gap = Math.min(GAP.most, (width - sumOf(widths)) / Math.max(1, widths.length - 1));
+  let left = (width - sumOf(widths) - gap * (widths.length - 1)) / 2;
   return widths.map((wide) => {
     const x = left + wide / 2;
     left += wide + gap;
@@ -104,12 +104,12 @@ function inColumns(source: string[], target: string[], width: number, isSound: b
   };
 }
 
-/** The middles of so many equal parts of a length. */
+/** The middles of equal parts of a length. */
 function evenly(count: number, length: number): number[] {
   return Array.from({ length: count }, (_, at) => ((at + 0.5) * length) / count);
 }
 
-/** A line from a source word to a target word, bent so that both ends are met straight on. */
+/** A curve from a source word to a target word, straight at both ends. */
 export function lineBetween({ way, source, target, from, to }: Bitext, ends: [number, number]) {
   const [one, other] = [source[ends[0]], target[ends[1]]];
   const middle = (from + to) / 2;
@@ -118,7 +118,7 @@ export function lineBetween({ way, source, target, from, to }: Bitext, ends: [nu
     : `M${at(from, one.y)}C${at(middle, one.y)} ${at(middle, other.y)} ${at(to, other.y)}`;
 }
 
-/** A band from a stretch of the source, given in parts of a word, to a target word. */
+/** A band from a range of the source, in units of words, to a target word. */
 export function bandBetween(
   { way, source, target, from, to, width, height, font }: Bitext,
   span: { from: number; to: number },

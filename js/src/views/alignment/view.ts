@@ -1,38 +1,45 @@
-/** How the words of two texts are aligned: as a diagram, as a field, and why not to the end. */
+/** The alignment view: a diagram, a heatmap of words, and the role of special tokens. */
 
-import { headsAdded } from "../../data/stack";
-import { type Palette, percent } from "../../draw/colors";
+import { headsPhrase } from "../../data/stack";
+import { formatPercent, type Palette } from "../../draw/colors";
 import { element } from "../../draw/dom";
 import { heatGradient } from "../../draw/heat";
 import type { Pane } from "../../state/pane";
 import type { Description } from "../../words/describe";
-import { clockOfWords } from "../shared/time";
-import type { Hand, View } from "../view";
-import { alignmentOf, aligns, linksOf } from "./data";
+import { clockOf } from "../shared/time";
+import type { View, ViewActions } from "../view";
+import { alignmentOf, canAlign, linksOf } from "./data";
 import { diagram } from "./diagram";
 import { marksOf, scoresOf, type Verdict } from "./gold";
-import { type Why, whyOf, whySentence } from "./special";
-import { deepest, wordField } from "./wordfield";
+import { type SpecialTokens, specialSentence, specialTokensOf } from "./special";
+import { maxShare, wordField } from "./wordfield";
 import { type Aligned, describeAlignment, scoreLine, wordAt } from "./words";
 
-/** The width to plan for before the view is on a page, and the most that is used. */
+/** The width to use before the view is on a page, and the maximum width. */
 const UNSEEN = 480;
 const WIDEST = 760;
 
 interface State {
   aligned: Aligned | null;
   palette: Palette | null;
-  /** Why there is nothing to be seen, in a sentence. */
+  /** Why there is no alignment, in a sentence. */
   refusal: string;
 }
 
-export function alignmentView(hand: Hand, signal: AbortSignal): View {
+export function alignmentView(actions: ViewActions, signal: AbortSignal): View {
   const state: State = { aligned: null, palette: null, refusal: "" };
-  const [facing, field] = [diagram(hand, signal), wordField(hand, signal)];
+  const [facing, field] = [diagram(actions, signal), wordField(actions, signal)];
   const remark = element("p", { class: "nv-remark", hidden: "" });
-  const why = element("div", { class: "nv-why" });
-  const node = element("div", { class: "nv-alignment" }, remark, facing.node, field.node, why);
-  const all = [facing.node, field.node, why];
+  const specialNode = element("div", { class: "nv-why" });
+  const node = element(
+    "div",
+    { class: "nv-alignment" },
+    remark,
+    facing.node,
+    field.node,
+    specialNode,
+  );
+  const all = [facing.node, field.node, specialNode];
   const refused = (pane: Pane): boolean => {
     state.refusal = refusalOf(pane);
     remark.textContent = state.refusal;
@@ -45,15 +52,15 @@ export function alignmentView(hand: Hand, signal: AbortSignal): View {
     draw: (pane, palette) => {
       state.palette = palette;
       if (refused(pane)) return true;
-      const [aligned, reason] = [alignedOf(pane), whyOf(pane)];
-      if (!aligned || reason === undefined) return false;
+      const [aligned, special] = [alignedOf(pane), specialTokensOf(pane)];
+      if (!aligned || special === undefined) return false;
       state.aligned = aligned;
       const width = Math.min(WIDEST, node.clientWidth || UNSEEN);
       facing.show(aligned, width);
       field.show(aligned, palette, width);
-      // Beside another measure the same reasons would stand twice.
-      why.hidden = reason === null || pane.choice.measure === pane.choice.compare;
-      if (reason) why.replaceChildren(...reasons(reason));
+      // Do not show the same numbers twice in a comparison.
+      specialNode.hidden = special === null || pane.state.measure === pane.state.compare;
+      if (special) specialNode.replaceChildren(...specialBars(special));
       return true;
     },
     highlight: (focus) => {
@@ -69,20 +76,20 @@ export function alignmentView(hand: Hand, signal: AbortSignal): View {
     describe: (focus) =>
       state.aligned && !state.refusal
         ? describeAlignment(state.aligned, focus)
-        : silence(state.refusal),
+        : emptyDescription(state.refusal),
   };
 }
 
 function refusalOf({ stream, measure }: Pane): string {
   if (stream.name !== "cross") {
-    return `Words are aligned in the cross stream, and this is the ${stream.name} stream.`;
+    return `The alignment needs the cross stream, but this is the ${stream.name} stream.`;
   }
-  return aligns(measure)
+  return canAlign(measure)
     ? ""
-    : `${measure.label} has no query: it does not say what each target word takes, so no links can be read off it. Choose α or ‖αf(x)‖.`;
+    : `${measure.label} has no queries, so it cannot align words. Choose α or ‖αf(x)‖.`;
 }
 
-function silence(sentence: string): Description {
+function emptyDescription(sentence: string): Description {
   return { sentence, caption: "", columns: [], rows: [] };
 }
 
@@ -94,15 +101,15 @@ function alignedOf(pane: Pane): Aligned | null {
     alignment,
     marks: marksOf(linksOf(alignment), gold),
     hasGold: gold !== null,
-    clock: clockOfWords(alignment.source),
-    place: `Layer ${pane.layer}, ${headsAdded({ ...pane, measure: alignment.measure })}`,
-    setting: pane.choice.setting,
+    clock: clockOf(alignment.source.map(({ label }) => label)),
+    place: `Layer ${pane.state.layer}, ${headsPhrase({ ...pane, measure: alignment.measure })}`,
+    targetRow: pane.state.target_row,
   };
 }
 
 /** Two bars, and the sentence that explains them. */
-function reasons(why: Why): HTMLElement[] {
-  const bars = why.bars.map(({ label, share }) => {
+function specialBars(special: SpecialTokens): HTMLElement[] {
+  const bars = special.bars.map(({ label, share }) => {
     const bar = element("i", { class: "nv-part" });
     bar.style.width = `${100 * share}%`;
     return element(
@@ -110,21 +117,21 @@ function reasons(why: Why): HTMLElement[] {
       { class: "nv-reason" },
       element("span", {}, label),
       element("span", { class: "nv-track" }, bar),
-      element("span", {}, percent(share)),
+      element("span", {}, formatPercent(share)),
     );
   });
   const title = element(
     "p",
     { class: "nv-why-title" },
-    `of all that the target words take, to ${why.names}`,
+    `share of ${special.names} in all that the target words take`,
   );
-  return [title, ...bars, element("p", { class: "nv-why-said" }, whySentence(why))];
+  return [title, ...bars, element("p", { class: "nv-why-said" }, specialSentence(special))];
 }
 
 const NAMED: [Verdict, string][] = [
   ["right", "right"],
-  ["extra", "extra: linked, and not even possible"],
-  ["miss", "missed: sure, and not linked"],
+  ["extra", "extra: linked, but not in the gold alignment"],
+  ["miss", "missed: sure, but not linked"],
 ];
 
 function legendOf(aligned: Aligned, palette: Palette): (string | HTMLElement)[] {
@@ -137,7 +144,7 @@ function legendOf(aligned: Aligned, palette: Palette): (string | HTMLElement)[] 
   const named = (kind: string, text: string) => together(swatch(kind), text);
   const bar = element("i", { class: "nv-ramp", "aria-hidden": "true" });
   bar.style.background = heatGradient({ signed: false }, palette);
-  const full = percent(deepest(aligned));
+  const full = formatPercent(maxShare(aligned));
   const scale = element("span", {}, together("0", bar, full), " of what the target word takes");
   const gold = hasGold
     ? [
@@ -149,13 +156,13 @@ function legendOf(aligned: Aligned, palette: Palette): (string | HTMLElement)[] 
     : [];
   return [
     ...gold,
-    named("nv-square nv-framed-cell", "most of its row: linked, unless it is no word"),
+    named("nv-square nv-framed-cell", "largest of its row: linked, unless it is a special token"),
     scale,
     `${measure.label}: ${measure.meaning}`,
   ];
 }
 
-/** What is missed is dotted, wherever it is drawn. */
+/** Missed links are dotted. */
 function dotsOf(kind: string): HTMLElement[] {
   return kind.includes("miss") ? [1, 2, 3].map(() => element("i", { class: "nv-dot" })) : [];
 }

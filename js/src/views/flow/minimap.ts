@@ -1,27 +1,27 @@
-/** The whole of a long text beside the part of it that is in sight; click or drag to go there. */
+/** A minimap of a long text; click or drag to scroll. */
 
 import type { Picture } from "../../data/layer";
 import type { Palette } from "../../draw/colors";
 import { element } from "../../draw/dom";
-import { given, most } from "../../math/arrays";
-import { sheet } from "../shared/paint";
+import { maxOf, sumByKey } from "../../math/arrays";
+import { prepareCanvas } from "../shared/paint";
 
 const WIDTH = 22;
 
-export interface Strip {
+export interface Minimap {
   node: HTMLElement;
   show(picture: Picture, palette: Palette): void;
 }
 
-/** A strip for a figure that scrolls; hidden as long as everything is in sight. */
-export function strip(figure: HTMLElement, signal: AbortSignal): Strip {
+/** A minimap for a figure that scrolls; hidden if everything is visible. */
+export function minimap(figure: HTMLElement, signal: AbortSignal): Minimap {
   const canvas = element("canvas", { class: "nv-strip", "aria-hidden": "true" });
   let shown: { picture: Picture; palette: Palette } | null = null;
   const paint = (): void => {
     const { scrollHeight, clientHeight, scrollTop } = figure;
     canvas.hidden = scrollHeight <= clientHeight + 1;
     if (canvas.hidden || !shown) return;
-    const context = sheet(canvas, WIDTH, clientHeight);
+    const context = prepareCanvas(canvas, WIDTH, clientHeight);
     if (!context) return;
     paintRows(context, shown.picture, shown.palette, clientHeight);
     context.strokeStyle = shown.palette.ink;
@@ -44,7 +44,7 @@ export function strip(figure: HTMLElement, signal: AbortSignal): Strip {
   return { node: canvas, show };
 }
 
-/** On the left what each key gives, on the right what each query receives. */
+/** Paint what each key gives on the left, and what each query receives on the right. */
 function paintRows(
   context: CanvasRenderingContext2D,
   picture: Picture,
@@ -53,14 +53,14 @@ function paintRows(
 ): void {
   const { values, keys, queries, received, norms, measure } = picture;
   const lengths = norms?.values ?? new Float32Array();
-  const gifts = values.length > 0 ? picture.gifts : given(lengths, keys);
+  const given = values.length > 0 ? picture.given : sumByKey(lengths, keys);
   const pitch = height / Math.max(keys, queries);
   context.fillStyle = measure.signed ? soft : plain;
   for (const [amounts, left] of [
-    [gifts, 2],
+    [given, 2],
     [received, WIDTH / 2 + 1],
   ] as const) {
-    const top = most(amounts) || 1;
+    const top = maxOf(amounts) || 1;
     amounts.forEach((amount, row) => {
       const length = (amount / top) * (WIDTH / 2 - 3);
       context.fillRect(left, row * pitch, length, Math.max(1, pitch * 0.8));

@@ -1,36 +1,36 @@
-/** Ribbons on their way from one picture to the next. */
+/** Animates ribbons from one picture to the next. */
 
 import type { Strand } from "../../data/layer";
 import type { Ribbon } from "../../data/ribbons";
 
-/** How long a change takes, in milliseconds. */
+/** The duration of a change, in milliseconds. */
 const LONG = 180;
 
-/** How long a reader must be still before the rest is painted, in milliseconds. */
+/** The pause before the remaining ribbons are painted, in milliseconds. */
 const PAUSE = 150;
 
-/** With more ribbons than this a frame takes too long, and the change is made at once. */
-export const MOST = 1200;
+/** With more ribbons a frame takes too long, and the change is immediate. */
+export const MAX_MOVING = 1200;
 
-/** A ribbon's own name, whatever plane its strand stands in. */
+/** A key for a ribbon that does not depend on its plane. */
 function nameOf({ plane, query, key }: Ribbon, strands: Strand[]): string {
   return `${strands[plane]}/${query}/${key}`;
 }
 
-/** Ribbons of a picture and the strands of its planes. */
+/** The ribbons of a picture and the strands of its planes. */
 export interface Scene {
   ribbons: Ribbon[];
   strands: Strand[];
 }
 
-/** The ribbons a part of the way from one scene to another; those that end or begin are thin. */
-export function between(before: Scene, after: Scene, part: number): Ribbon[] {
+/** The ribbons between two scenes; those that appear or disappear change their width. */
+export function interpolate(before: Scene, after: Scene, part: number): Ribbon[] {
   const old = new Map(before.ribbons.map((ribbon) => [nameOf(ribbon, before.strands), ribbon]));
   const moving = after.ribbons.map((ribbon) => {
     const name = nameOf(ribbon, after.strands);
     const from = old.get(name);
     old.delete(name);
-    return from ? mixed(from, ribbon, part) : { ...ribbon, width: ribbon.width * part };
+    return from ? mixRibbons(from, ribbon, part) : { ...ribbon, width: ribbon.width * part };
   });
   const leaving = [...old.values()].flatMap((ribbon) => {
     const plane = after.strands.indexOf(before.strands[ribbon.plane]);
@@ -39,7 +39,7 @@ export function between(before: Scene, after: Scene, part: number): Ribbon[] {
   return [...leaving, ...moving];
 }
 
-function mixed(one: Ribbon, other: Ribbon, part: number): Ribbon {
+function mixRibbons(one: Ribbon, other: Ribbon, part: number): Ribbon {
   const mix = (a: number, b: number) => a + (b - a) * part;
   return {
     ...other,
@@ -49,20 +49,20 @@ function mixed(one: Ribbon, other: Ribbon, part: number): Ribbon {
   };
 }
 
-/** Whether readers have asked for stillness. */
-export function isStill(): boolean {
+/** Whether the reader prefers reduced motion. */
+export function prefersStillness(): boolean {
   return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** Runs one movement at a time. */
+/** Runs one animation at a time. */
 export interface Animator {
-  /** Run frames from 0 to 1 with a soft start and end, in place of what was running. */
+  /** Run frames from 0 to 1 with easing, replacing a running animation. */
   (frame: (part: number) => void): void;
-  /** Paint the first step at once and each other after a pause, in place of what was running. */
+  /** Paint the first step at once and the others after a pause, replacing a running animation. */
   still(...steps: (() => void)[]): void;
 }
 
-/** An animator that stops when the signal says so. */
+/** An animator that stops when the signal is aborted. */
 export function animator(signal: AbortSignal): Animator {
   let current = 0;
   let pause: ReturnType<typeof setTimeout> | undefined;

@@ -1,115 +1,111 @@
-/** Two columns of tokens with ribbons between them, and the keys' norms as bars beside. */
+/** The flow view: two columns of tokens with ribbons between them, and the norms of keys as bars. */
 
-import { type Picture, pictureOf, rowIn } from "../../data/layer";
+import {
+  focusedRow,
+  type Picture,
+  pictureOf,
+  rankingOf,
+  sumsAtRow,
+  type TokenRow,
+} from "../../data/layer";
 import {
   barsOf,
   type Ribbon,
   type Ribbons,
   ribbonsAt,
   ribbonsOf,
-  rowsFor,
+  rowSizeFor,
 } from "../../data/ribbons";
 import { headColor, type Palette } from "../../draw/colors";
 import { element } from "../../draw/dom";
 import { type Pen, recorder } from "../../draw/pen";
-import { given, most } from "../../math/arrays";
+import { maxOf } from "../../math/arrays";
 import type { Pane } from "../../state/pane";
 import type { Focus } from "../../wire/types";
-import { describe, partsOf } from "../../words/describe";
-import { type Own, ribbonLegend } from "../../words/legend";
-import { ALONE, AMONG, paintBars, paintRibbons, sheet } from "../shared/paint";
-import { column } from "../shared/tokens";
-import type { Hand, Standing, View } from "../view";
-import { strip } from "./minimap";
-import { animator, between, isStill, MOST, type Scene } from "./morph";
+import { describe } from "../../words/describe";
+import { type FocusedRibbons, ribbonLegend } from "../../words/legend";
+import { ALONE, AMONG, paintBars, paintRibbons, prepareCanvas } from "../shared/paint";
+import { tokenColumn } from "../shared/tokens";
+import type { View, ViewActions } from "../view";
+import { minimap } from "./minimap";
+import { animator, interpolate, MAX_MOVING, prefersStillness, type Scene } from "./morph";
 
-/** Ribbons drawn at most, and the share of the sum they need not go beyond. */
+/** The most ribbons drawn, and the share of the sum that is enough. */
 const ENOUGH = { share: 0.95, limit: 8000 };
 
-/** Ribbons painted in one go, so that the page answers quickly. */
+/** The ribbons painted at once, so that the page responds quickly. */
 const AT_ONCE = 1500;
 
-/** The height that a text should fit before its column scrolls. */
+/** The height in pixels beyond which a column scrolls. */
 const HEIGHT = 640;
 
-/** The height of the columns' titles, which stay in place; the same in the style sheet. */
+/** The height of the fixed column titles; the same in the style sheet. */
 const HEADING = 24;
 
-/** How many rows around a pinned token are kept in sight. */
+/** How many rows around a pinned token are kept visible. */
 const NEIGHBORS = 8;
 
-/** A canvas without these is 300 by 150 pixels before anything is drawn. */
+/** Otherwise an empty canvas is 300 by 150 pixels. */
 const EMPTY = { width: "0", height: "0" };
 
 const GAP = 7;
 const BAR = 72;
 
-/** A token is lit when it has this much of what the strongest has. */
+/** A token is lit if it has at least this fraction of the largest value. */
 const LIT = 0.1;
 
-export function flowView(hand: Hand, signal: AbortSignal): View {
-  const parts = build(hand, signal);
+export function flowView(actions: ViewActions, signal: AbortSignal): View {
+  const elements = buildElements(actions, signal);
   const animate = animator(signal);
   let now: Drawn | null = null;
-  let own: Own | null = null;
+  let own: FocusedRibbons | null = null;
   let seen: Focus | null = null;
 
   const draw = (pane: Pane, palette: Palette): boolean => {
     const picture = pictureOf(pane);
     if (!picture) return false;
     const before = now;
-    arrange(parts, picture, pane.choice.special === "dimmed");
-    parts.whole.show(picture, palette); // takes its room before the rest is measured
-    const place = measured(parts, picture);
-    now = { picture, palette, drawn: ribbonsOf(picture, place.pitch, ENOUGH), place };
-    if (before && moves(before, now)) animate(frames(parts, before, now));
-    else animate.still(...steps(parts, now));
+    arrange(elements, picture, pane.state.special === "dimmed");
+    elements.whole.show(picture, palette); // before the stage is measured, because it takes space
+    const stage = measureStage(elements, picture);
+    now = { picture, palette, drawn: ribbonsOf(picture, stage.pitch, ENOUGH), stage };
+    if (before && canAnimate(before, now)) animate(frames(elements, before, now));
+    else animate.still(...steps(elements, now));
     return true;
   };
   const highlight = (focus: Focus | null): void => {
     seen = focus;
-    if (now) own = bringOut(parts, now, focus);
+    if (now) own = highlightToken(elements, now, focus);
   };
   return {
-    node: parts.node,
+    node: elements.node,
     draw,
     highlight,
     legend: () => (now ? ribbonLegend(now.picture, now.drawn, own, now.palette) : []),
-    describe: (focus) => describe(pictureIn(now), focus),
-    standing: (focus) => standingOf(pictureIn(now), focus),
-    vectors: () => (now ? vectorsOf(parts, now, seen) : new Map()),
+    describe: (focus) => describe(requirePicture(now), focus),
+    ranking: (focus) => rankingOf(requirePicture(now), focus),
+    vectors: () => (now ? vectorsOf(elements, now, seen) : new Map()),
   };
 }
 
-/** What is on the canvas, and where. */
+/** What is drawn, and where. */
 interface Drawn {
   picture: Picture;
   palette: Palette;
   drawn: Ribbons;
-  place: ReturnType<typeof measured>;
+  stage: ReturnType<typeof measureStage>;
 }
 
-type Parts = ReturnType<typeof build>;
+type Elements = ReturnType<typeof buildElements>;
 
-function pictureIn(now: Drawn | null): Picture {
+function requirePicture(now: Drawn | null): Picture {
   if (!now) throw new Error("Nothing has been drawn yet.");
   return now.picture;
 }
 
-/** What each key gives to the query in focus, or to all. */
-export function standingOf(picture: Picture, focus: Focus | null): Standing {
-  const at = rowIn(picture, focus);
-  const labels = picture.rows.key.labels;
-  if (picture.values.length === 0) {
-    return { labels, values: given(picture.norms?.values ?? new Float32Array(), picture.keys) };
-  }
-  const values = at?.side === "query" ? partsOf(picture, at) : picture.gifts;
-  return { labels, values };
-}
-
-function build(hand: Hand, signal: AbortSignal) {
-  const keys = column("key", hand, signal);
-  const queries = column("query", hand, signal);
+function buildElements(actions: ViewActions, signal: AbortSignal) {
+  const keys = tokenColumn("key", actions, signal);
+  const queries = tokenColumn("query", actions, signal);
   const base = element("canvas", { class: "nv-base", role: "img", ...EMPTY });
   const top = element("canvas", { class: "nv-top", "aria-hidden": "true", ...EMPTY });
   const titles = {
@@ -120,42 +116,46 @@ function build(hand: Hand, signal: AbortSignal) {
   const heads = element("div", { class: "nv-heading" }, ...Object.values(titles));
   const stage = element("div", { class: "nv-stage" }, heads, keys.node, queries.node, base, top);
   const figure = element("div", { class: "nv-figure" }, stage);
-  const whole = strip(figure, signal);
+  const whole = minimap(figure, signal);
   const node = element("div", { class: "nv-framed" }, figure, whole.node);
   return { node, figure, stage, keys, queries, base, top, titles, whole };
 }
 
-/** Whether a change is worth showing as a movement, and can be. */
-function moves(before: Drawn, after: Drawn): boolean {
-  const few = Math.max(before.drawn.ribbons.length, after.drawn.ribbons.length) <= MOST;
+/** Whether a change can be animated. */
+function canAnimate(before: Drawn, after: Drawn): boolean {
+  const few = Math.max(before.drawn.ribbons.length, after.drawn.ribbons.length) <= MAX_MOVING;
   const text = (drawn: Drawn) => drawn.picture.rows.key.labels.join("\0");
-  const alike = text(before) === text(after) && before.place.width === after.place.width;
-  return few && alike && before.palette === after.palette && !isStill();
+  const alike = text(before) === text(after) && before.stage.width === after.stage.width;
+  return few && alike && before.palette === after.palette && !prefersStillness();
 }
 
-function frames(parts: Parts, before: Drawn, after: Drawn): (part: number) => void {
+function frames(elements: Elements, before: Drawn, after: Drawn): (part: number) => void {
   const scene = ({ picture, drawn }: Drawn): Scene => ({
     ribbons: drawn.ribbons,
     strands: picture.strands,
   });
   const [from, to] = [scene(before), scene(after)];
-  return (part) => paintAll(parts, after, part < 1 ? between(from, to, part) : after.drawn.ribbons);
+  return (part) =>
+    paintAll(elements, after, part < 1 ? interpolate(from, to, part) : after.drawn.ribbons);
 }
 
-/** The picture in two steps: what is in sight and strongest at once, all of it a moment later. */
-function steps(parts: Parts, now: Drawn): (() => void)[] {
+/** The painting steps: first the widest visible ribbons, then all of them. */
+function steps(elements: Elements, now: Drawn): (() => void)[] {
   const { ribbons } = now.drawn;
-  const { scrollTop: top, clientHeight: height } = parts.figure;
+  const { scrollTop: top, clientHeight: height } = elements.figure;
   const isSeen = ({ from, to }: Ribbon) =>
     Math.max(from, to) >= top && Math.min(from, to) <= top + height;
-  const all = () => paintAll(parts, now, ribbons);
+  const all = () => paintAll(elements, now, ribbons);
   if (ribbons.length <= AT_ONCE) return [all];
-  return [() => paintAll(parts, now, ribbons.filter(isSeen).slice(-AT_ONCE), { top, height }), all];
+  return [
+    () => paintAll(elements, now, ribbons.filter(isSeen).slice(-AT_ONCE), { top, height }),
+    all,
+  ];
 }
 
-/** Put the tokens in their rows, at a pitch that suits their number. */
-function arrange(parts: Parts, picture: Picture, isDimmed: boolean): void {
-  const { node, stage, keys, queries, titles } = parts;
+/** Put the tokens in their rows, at a suitable row height. */
+function arrange(elements: Elements, picture: Picture, isDimmed: boolean): void {
+  const { node, stage, keys, queries, titles } = elements;
   const { rows, values, norms } = picture;
   const { pitch, font } = pitchOf(picture);
   node.style.setProperty("--nv-pitch", `${pitch}px`);
@@ -167,14 +167,14 @@ function arrange(parts: Parts, picture: Picture, isDimmed: boolean): void {
   titles.bars.hidden = norms === null || values.length === 0;
 }
 
-/** How many rows there are, how tall, and how large their letters. */
+/** The number of rows, their height and font size. */
 function pitchOf({ queries, keys }: Picture) {
   const count = Math.max(queries, keys);
-  return { count, ...rowsFor(count, HEIGHT) };
+  return { count, ...rowSizeFor(count, HEIGHT) };
 }
 
-/** The canvas's size and the columns' edges, as the page has laid them out. */
-function measured({ stage, keys, queries }: Parts, picture: Picture) {
+/** The size of the canvas and the edges of the columns, measured on the page. */
+function measureStage({ stage, keys, queries }: Elements, picture: Picture) {
   const { pitch, count } = pitchOf(picture);
   return {
     pitch,
@@ -186,25 +186,22 @@ function measured({ stage, keys, queries }: Parts, picture: Picture) {
   };
 }
 
-/** Paint ribbons and bars, all over or only in what is in sight. */
+/** Paint ribbons and bars, everywhere or only in the visible part. */
 function paintAll(
-  { base }: Parts,
+  { base }: Elements,
   now: Drawn,
   ribbons: Ribbon[],
   sight: { top: number; height: number } | null = null,
 ): void {
-  const { picture, place } = now;
-  if (place.width === 0) return;
-  const context = sheet(base, place.width, place.height);
-  if (!context) throw new Error("This browser refuses to draw on a canvas; the table still holds.");
-  base.setAttribute(
-    "aria-label",
-    `${picture.measure.label} as ribbons; the table says it in numbers`,
-  );
+  const { picture, stage } = now;
+  if (stage.width === 0) return;
+  const context = prepareCanvas(base, stage.width, stage.height);
+  if (!context) throw new Error("This browser cannot draw on a canvas; the table has the numbers.");
+  base.setAttribute("aria-label", `${picture.measure.label} as ribbons; the table has the numbers`);
   context.save();
   if (sight) {
     context.beginPath();
-    context.rect(0, sight.top, place.width, sight.height);
+    context.rect(0, sight.top, stage.width, sight.height);
     context.clip();
   }
   paintWhole(context, now, ribbons);
@@ -212,55 +209,56 @@ function paintAll(
 }
 
 /** All ribbons and bars. */
-function paintWhole(pen: Pen, { picture, palette, place }: Drawn, ribbons: Ribbon[]): void {
-  paintRibbons(pen, ribbons, place, ribbonColors(picture, palette), AMONG);
+function paintWhole(pen: Pen, { picture, palette, stage }: Drawn, ribbons: Ribbon[]): void {
+  paintRibbons(pen, ribbons, stage, ribbonColors(picture, palette), AMONG);
   if (picture.norms) {
     const alone = picture.values.length === 0;
     const bars = alone
-      ? { base: place.left, reach: place.width - place.left - GAP, pitch: place.pitch }
-      : { base: place.bars, reach: GAP - BAR, pitch: place.pitch };
+      ? { base: stage.left, reach: stage.width - stage.left - GAP, pitch: stage.pitch }
+      : { base: stage.bars, reach: GAP - BAR, pitch: stage.pitch };
     paintBars(pen, barsOf(picture.norms), bars, barColors(picture, palette));
   }
 }
 
-/** Bring out one token and dim the rest; tells what was brought out. */
-function bringOut(parts: Parts, now: Drawn, focus: Focus | null): Own | null {
-  const { picture, place } = now;
+/** Highlight one token and dim the rest; returns its ribbons. */
+function highlightToken(
+  elements: Elements,
+  now: Drawn,
+  focus: Focus | null,
+): FocusedRibbons | null {
+  const { picture, stage } = now;
   const hasRibbons = picture.values.length > 0;
-  const found = rowIn(picture, focus);
-  const about = hasRibbons || found?.side === "key" ? found : null;
-  const lit = about && (hasRibbons ? litBy(partsOf(picture, about)) : new Set<number>());
+  const focused = focusedRow(picture, focus);
+  const about = hasRibbons || focused?.role === "key" ? focused : null;
+  const lit =
+    about && (hasRibbons ? litRows(sumsAtRow(picture, picture.sizes, about)) : new Set<number>());
   const nothing = about && new Set<number>();
-  const own = (side: Focus["side"]) => (about?.side === side ? about.row : null);
-  parts.keys.mark(own("key"), about?.side === "query" ? lit : nothing);
-  parts.queries.mark(own("query"), about?.side === "key" ? lit : nothing);
-  parts.base.classList.toggle("nv-faint", about !== null && hasRibbons);
-  if (about) reveal(parts, about.row, place.pitch);
-  const context = place.width > 0 ? sheet(parts.top, place.width, place.height) : null;
+  const own = (role: Focus["role"]) => (about?.role === role ? about.row : null);
+  elements.keys.mark(own("key"), about?.role === "query" ? lit : nothing);
+  elements.queries.mark(own("query"), about?.role === "key" ? lit : nothing);
+  elements.base.classList.toggle("nv-faint", about !== null && hasRibbons);
+  if (about) reveal(elements, about.row, stage.pitch);
+  const context = stage.width > 0 ? prepareCanvas(elements.top, stage.width, stage.height) : null;
   return context && about && hasRibbons ? paintOwn(context, now, about) : null;
 }
 
 /** The ribbons and bars of one token. */
-function paintOwn(
-  pen: Pen,
-  { picture, place, palette }: Drawn,
-  about: NonNullable<ReturnType<typeof rowIn>>,
-): Own {
-  const { ribbons, zoom } = ribbonsAt(picture, place.pitch, about);
-  paintRibbons(pen, ribbons, place, ribbonColors(picture, palette), ALONE);
+function paintOwn(pen: Pen, { picture, stage, palette }: Drawn, about: TokenRow): FocusedRibbons {
+  const { ribbons, zoom } = ribbonsAt(picture, stage.pitch, about);
+  paintRibbons(pen, ribbons, stage, ribbonColors(picture, palette), ALONE);
   if (picture.norms) {
     const own = barsOf(picture.norms).filter(
-      ({ key }) => about.side !== "key" || key === about.row,
+      ({ key }) => about.role !== "key" || key === about.row,
     );
-    const at = { base: place.bars, reach: GAP - BAR, pitch: place.pitch };
+    const at = { base: stage.bars, reach: GAP - BAR, pitch: stage.pitch };
     paintBars(pen, own, at, barColors(picture, palette));
   }
   return { count: ribbons.length, zoom };
 }
 
-/** The same marks for a file: all of them, or only those of the token in focus. */
-function vectorsOf({ base, top }: Parts, now: Drawn, focus: Focus | null) {
-  const about = now.picture.values.length > 0 ? rowIn(now.picture, focus) : null;
+/** The same marks as SVG: all of them, or only those of the token in focus. */
+function vectorsOf({ base, top }: Elements, now: Drawn, focus: Focus | null) {
+  const about = now.picture.values.length > 0 ? focusedRow(now.picture, focus) : null;
   const pen = recorder();
   if (about) paintOwn(pen, now, about);
   else paintWhole(pen, now, now.drawn.ribbons);
@@ -271,9 +269,9 @@ function vectorsOf({ base, top }: Parts, now: Drawn, focus: Focus | null) {
   ]);
 }
 
-/** Scroll the column, and only it, until the row and its neighbors can be seen. */
-function reveal({ figure }: Parts, row: number, pitch: number): void {
-  if (figure.matches(":hover")) return; // never move what the reader points at
+/** Scroll the column until the row and its neighbors are visible. */
+function reveal({ figure }: Elements, row: number, pitch: number): void {
+  if (figure.matches(":hover")) return; // do not move what the pointer is over
   const top = (row - NEIGHBORS) * pitch;
   const bottom = (row + 1 + NEIGHBORS) * pitch + HEADING;
   const height = figure.clientHeight;
@@ -281,7 +279,7 @@ function reveal({ figure }: Parts, row: number, pitch: number): void {
   if (bottom > figure.scrollTop + height) figure.scrollTop = bottom - height;
 }
 
-/** The color of each strand: its head's, or its side of zero's. */
+/** The color of each strand: of its head or its sign. */
 function ribbonColors({ strands }: Picture, palette: Palette): string[] {
   const [above, below] = palette.signs;
   return strands.map((strand) => {
@@ -290,15 +288,15 @@ function ribbonColors({ strands }: Picture, palette: Palette): string[] {
   });
 }
 
-/** The color of each plane of the bars: its head's, or none where hues stand for signs. */
+/** The color of each plane of the bars: of its head, or muted if hues represent signs. */
 function barColors({ norms, measure }: Picture, palette: Palette): string[] {
   return (norms?.heads ?? []).map((head) =>
     measure.signed ? palette.soft : headColor(head, palette),
   );
 }
 
-/** The rows on the other side that matter to the one in focus. */
-function litBy(parts: Float64Array): Set<number> {
-  const least = LIT * most(parts);
-  return new Set([...parts.keys()].filter((at) => parts[at] > 0 && parts[at] >= least));
+/** The rows with a notable value for the one in focus. */
+function litRows(elements: Float64Array): Set<number> {
+  const least = LIT * maxOf(elements);
+  return new Set([...elements.keys()].filter((at) => elements[at] > 0 && elements[at] >= least));
 }

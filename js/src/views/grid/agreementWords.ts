@@ -1,12 +1,18 @@
-/** How far two measures agree, in words: names, a sentence, a table, a legend. */
+/** The agreement of two measures in words: names, a sentence, a table, a legend. */
 
 import type { Palette } from "../../draw/colors";
 import { element } from "../../draw/dom";
-import { apart, BEST, type Comparison, TOP } from "../../math/agreement";
-import { rank } from "../../math/arrays";
+import { BEST, type Comparison, disagreementOf, TOP } from "../../math/agreement";
+import { rankOrder } from "../../math/arrays";
 import type { Pane } from "../../state/pane";
-import { type Description, quoted } from "../../words/describe";
-import { type Cell, type Coloring, fullest, rivalOf, washGradient } from "./coloring";
+import { type Description, quote } from "../../words/describe";
+import {
+  type Coloring,
+  comparedMeasure,
+  fullColorValue,
+  type TileAgreement,
+  washGradient,
+} from "./coloring";
 import type { Thumb, Thumbs } from "./thumbs";
 
 export const NAMES: Record<Comparison, string> = {
@@ -15,14 +21,14 @@ export const NAMES: Record<Comparison, string> = {
   distance: "Jensen–Shannon distance",
 };
 
-/** The same as the title of a column. */
+/** The names as column headings. */
 const SHORT: Record<Comparison, string> = {
   rank: "rank corr.",
   overlap: "overlap",
   distance: "distance",
 };
 
-/** What each of them says where it says that two measures agree. */
+/** What perfect agreement means for each statistic. */
 const SAME: Record<Comparison, string> = {
   rank: "the same order",
   overlap: `the same ${TOP}`,
@@ -32,37 +38,40 @@ const SAME: Record<Comparison, string> = {
 /** How many rows a table has. */
 const ROWS = 8;
 
-/** What is known of a small picture; null while it is being worked out, and without colors. */
-export function cellAt({ coloring, heads }: Thumbs, { layer, head }: Thumb): Cell | null {
+/** The agreement of a thumbnail; null while it is being computed, and without colors. */
+export function agreementAt(
+  { coloring, heads }: Thumbs,
+  { layer, head }: Thumb,
+): TileAgreement | null {
   return coloring?.cells.get(layer)?.[heads.indexOf(head)] ?? null;
 }
 
-/** A number in two digits; a dash where there is none. */
-export function digits(value: number | null | undefined): string {
+/** A value with two decimals; a dash if there is none. */
+export function formatAgreement(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   return value.toFixed(2).replace("-", "−").replace("−0.00", "0.00");
 }
 
-/** "rank correlation with ‖αf(x)‖ 0.12, least alike at ‘it’" */
-export function agreementTold(thumbs: Thumbs, thumb: Thumb): string {
+/** "rank correlation with ‖αf(x)‖ 0.12, most different at ‘it’" */
+export function agreementPhrase(thumbs: Thumbs, thumb: Thumb): string {
   const { coloring } = thumbs;
-  const cell = cellAt(thumbs, thumb);
-  if (!coloring || !cell) return "being worked out";
+  const cell = agreementAt(thumbs, thumb);
+  if (!coloring || !cell) return "being computed";
   const { by, second } = coloring;
   const value = cell[by];
   if (value === null) return `nothing to compare with ${second.label}`;
-  return `${NAMES[by]} with ${second.label} ${digits(value)}${meanOver(coloring)}${at(thumbs, cell)}`;
+  return `${NAMES[by]} with ${second.label} ${formatAgreement(value)}${meanOver(coloring)}${leastAlikeAt(thumbs, cell)}`;
 }
 
 function meanOver({ isMean }: Coloring): string {
   return isMean ? " (mean over heads)" : "";
 }
 
-function at({ stream }: Thumbs, { query }: Cell): string {
-  return query === null ? "" : `, least alike at ${quoted(stream.queries.pieces[query])}`;
+function leastAlikeAt({ stream }: Thumbs, { query }: TileAgreement): string {
+  return query === null ? "" : `, most different at ${quote(stream.queries.pieces[query])}`;
 }
 
-/** Where the two agree least and most, and at which tokens. */
+/** Where the two measures agree least and most, and at which tokens. */
 export function describeAgreement(
   thumbs: Thumbs,
   coloring: Coloring,
@@ -70,20 +79,22 @@ export function describeAgreement(
 ): Description {
   const { by, first, second } = coloring;
   const every = thumbs.thumbs.flatMap((thumb) => {
-    const cell = cellAt(thumbs, thumb);
+    const cell = agreementAt(thumbs, thumb);
     const value = cell?.[by] ?? null;
     return cell && value !== null ? [{ thumb, cell, value }] : [];
   });
-  const order = rank(every.map(({ value }) => apart(by, value))).map((place) => every[place]);
+  const order = rankOrder(every.map(({ value }) => disagreementOf(by, value))).map(
+    (place) => every[place],
+  );
   const [least, most] = [order[0], order[order.length - 1]];
   const piece = (query: number | null) =>
-    query === null ? "" : quoted(thumbs.stream.queries.pieces[query]);
+    query === null ? "" : quote(thumbs.stream.queries.pieces[query]);
   const both = `${first.label} and ${second.label}`;
   return {
     sentence: least
-      ? `${both} agree least in ${nameOf(least.thumb)} (${NAMES[by]} ${digits(least.value)}` +
-        `${meanOver(coloring)}${at(thumbs, least.cell)}), ` +
-        `most in ${nameOf(most.thumb)} (${digits(most.value)}).`
+      ? `${both} agree least in ${nameOf(least.thumb)} (${NAMES[by]} ${formatAgreement(least.value)}` +
+        `${meanOver(coloring)}${leastAlikeAt(thumbs, least.cell)}), ` +
+        `most in ${nameOf(most.thumb)} (${formatAgreement(most.value)}).`
       : `In ${both} there is nothing to compare.`,
     caption: `Where ${both} agree least`,
     columns: ["rank", thumbs.heads[0] === null ? "layer" : "layer and head", SHORT[by], "at"],
@@ -92,13 +103,13 @@ export function describeAgreement(
       .map(({ thumb, cell, value }, row) => [
         String(row + 1),
         nameOf(thumb),
-        digits(value),
+        formatAgreement(value),
         piece(cell.query),
       ]),
   };
 }
 
-/** What the color of a tile stands for; the ramp of colors comes first. */
+/** What the color of a tile means; the color ramp comes first. */
 export function washLegend(coloring: Coloring, palette: Palette): (string | HTMLElement)[] {
   const ramp = element("i", { class: "nv-heat", "aria-hidden": "true" });
   ramp.style.background = washGradient(palette);
@@ -106,26 +117,23 @@ export function washLegend(coloring: Coloring, palette: Palette): (string | HTML
   return [element("span", {}, ramp, range), ...rest];
 }
 
-/** The same, phrase by phrase. */
+/** The legend of the tiles, phrase by phrase. */
 export function washLines(coloring: Coloring): string[] {
   const { by, first, second, isMean } = coloring;
-  const full = fullest(coloring);
+  const full = fullColorValue(coloring);
   return [
     `tile and number: ${NAMES[by]} of ${first.label} and ${second.label}, mean over queries` +
-      `${isMean ? " and heads" : ""}; from ${BEST[by]} (${SAME[by]}) to ${digits(full)} (full color)`,
+      `${isMean ? " and heads" : ""}; from ${BEST[by]} (${SAME[by]}) to ${formatAgreement(full)} (full color)`,
     "a click opens the token where the two differ most",
     ...(isMean ? [`with ${second.label} as the measure, each head has its own tile`] : []),
   ];
 }
 
-/** Why there are no colors although they are asked for, and what to do. */
-export function uncolored({ choice, stream }: Pane): string[] {
-  const { color } = choice;
-  if (color === "none") return [];
-  return rivalOf(choice, stream.measures) === null
-    ? [`to color by ${NAMES[color]}, choose another measure to compare with`]
-    : [
-        "there are too many numbers to compare in a page; normviz.agreement(flow, …) compares them " +
-          "in Python",
-      ];
+/** Why there are no colors, and what to do. */
+export function missingColorNotes({ state, stream }: Pane): string[] {
+  const { color_by } = state;
+  if (color_by === "none") return [];
+  return comparedMeasure(state, stream.measures) === null
+    ? [`to color by ${NAMES[color_by]}, choose another measure to compare with`]
+    : ["too many numbers to compare in a page; use normviz.agreement(flow, …) " + "in Python"];
 }

@@ -1,13 +1,13 @@
-/** The small pictures as one thing that the keyboard can go through, like a table of buttons. */
+/** The thumbnails as an accessible grid that the keyboard can navigate. */
 
 import { element } from "../../draw/dom";
-import { cellAt, digits } from "./agreementWords";
+import { agreementAt, formatAgreement } from "./agreementWords";
 import type { Board } from "./layout";
 import type { Thumb, Thumbs } from "./thumbs";
-import { apartness, nameOf, shortName, spoken } from "./words";
+import { ariaLabelOf, formatDisagreement, nameOf, shortName } from "./words";
 
-/** What is on the board: which pictures, in which order, where, and which are chosen. */
-export interface Shown {
+/** What is on the board: the thumbnails, their order and positions, and which are chosen. */
+export interface ShownBoard {
   thumbs: Thumbs;
   order: Thumb[];
   board: Board;
@@ -15,28 +15,28 @@ export interface Shown {
   isChosen(thumb: Thumb): boolean;
 }
 
-/** What happens when a picture is pointed at, left, or opened. */
-export interface Use {
+/** What happens when a thumbnail is pointed at, left, or opened. */
+export interface BoardActions {
   point(thumb: Thumb | null): void;
   open(thumb: Thumb): void;
 }
 
-export function cells(use: Use, signal: AbortSignal) {
+export function createBoard(use: BoardActions, signal: AbortSignal) {
   const node = element("div", { class: "nv-thumbs", role: "grid", "aria-readonly": "true" });
-  let shown: Shown | null = null;
+  let shown: ShownBoard | null = null;
   let built = "";
 
-  const show = (next: Shown): void => {
+  const show = (next: ShownBoard): void => {
     shown = next;
     const { thumbs, order, board, isSorted } = next;
     const key = JSON.stringify([isSorted, board.across, order.map(nameOf)]);
-    const held = nameIn(node.contains(document.activeElement) ? document.activeElement : null);
+    const focused = nameIn(node.contains(document.activeElement) ? document.activeElement : null);
     if (key !== built) node.replaceChildren(...rowsFor(next));
     const goal = thumbs.coloring ? "the token where the two differ most" : "a head";
     const label = `${thumbs.measure.label} by layer and head; Enter opens ${goal}`;
     node.setAttribute("aria-label", label);
     fill(node, next);
-    if (key !== built) restore(node, order, next, held);
+    if (key !== built) restore(node, order, next, focused);
     built = key;
   };
   const thumbAt = (target: EventTarget | null): Thumb | null => {
@@ -49,9 +49,9 @@ export function cells(use: Use, signal: AbortSignal) {
 
 function listen(
   node: HTMLElement,
-  use: Use,
+  use: BoardActions,
   thumbAt: (target: EventTarget | null) => Thumb | null,
-  shown: () => Shown | null,
+  shown: () => ShownBoard | null,
   signal: AbortSignal,
 ): void {
   const leave = () => use.point(node.contains(document.activeElement) ? here() : null);
@@ -64,11 +64,11 @@ function listen(
     const thumb = thumbAt(event.target);
     const now = shown();
     if (!thumb || !now || event.ctrlKey || event.metaKey || event.altKey) return;
-    const place = now.order.indexOf(thumb);
-    const next = target(event.key, place, now.board.across, now.order.length);
+    const index = now.order.indexOf(thumb);
+    const next = targetIndex(event.key, index, now.board.across, now.order.length);
     const opens = event.key === "Enter" || event.key === " ";
     if (next === null && !opens) return;
-    // Otherwise the page would walk the tokens or scroll.
+    // Otherwise the page would step through the tokens or scroll.
     event.preventDefault();
     event.stopPropagation();
     if (opens) use.open(thumb);
@@ -82,8 +82,13 @@ function listen(
   node.addEventListener("keydown", pressed, { signal });
 }
 
-/** Where a key leads from a place on the board; null for keys that lead nowhere. */
-export function target(key: string, place: number, across: number, count: number): number | null {
+/** The index that a key leads to; null for other keys. */
+export function targetIndex(
+  key: string,
+  place: number,
+  across: number,
+  count: number,
+): number | null {
   const start = place - (place % across);
   const end = Math.min(count, start + across) - 1;
   const places: Record<string, number> = {
@@ -97,7 +102,7 @@ export function target(key: string, place: number, across: number, count: number
   return places[key] ?? null;
 }
 
-/** Move the focus; only the picture that has it can be reached with the tab key. */
+/** Move the focus; only the focused thumbnail is reachable with the tab key. */
 function step(node: HTMLElement, place: number): void {
   const every = pictures(node);
   for (const cell of every) cell.tabIndex = -1;
@@ -113,25 +118,25 @@ function nameIn(cell: Element | null): string | null {
   return cell instanceof HTMLElement ? (cell.dataset.name ?? null) : null;
 }
 
-/** Let the tab key find the picture that had the focus, or else the first that is chosen. */
-function restore(node: HTMLElement, order: Thumb[], shown: Shown, held: string | null): void {
+/** Make the thumbnail that had the focus, or else the first chosen one, reachable with the tab key. */
+function restore(node: HTMLElement, order: Thumb[], shown: ShownBoard, held: string | null): void {
   const every = pictures(node);
   const before = order.findIndex((thumb) => nameOf(thumb) === held);
-  const place = before >= 0 ? before : Math.max(0, order.findIndex(shown.isChosen));
-  if (every[place]) every[place].tabIndex = 0;
+  const index = before >= 0 ? before : Math.max(0, order.findIndex(shown.isChosen));
+  if (every[index]) every[index].tabIndex = 0;
   if (before >= 0) every[before].focus({ preventScroll: true });
 }
 
-/** The rows of the board, and in the model's order their headings. */
-function rowsFor({ thumbs, order, board, isSorted }: Shown): HTMLElement[] {
+/** The rows of the board, with headings in the model's order. */
+function rowsFor({ thumbs, order, board, isSorted }: ShownBoard): HTMLElement[] {
   const rows: HTMLElement[] = isSorted ? [] : [heading(thumbs)];
   for (let start = 0; start < order.length; start += board.across) {
-    const some = order.slice(start, start + board.across);
-    const { layer } = some[0];
+    const row = order.slice(start, start + board.across);
+    const { layer } = row[0];
     const attributes = { class: "nv-rowname", role: "rowheader", "aria-label": `layer ${layer}` };
     const first = isSorted ? [] : [element("span", attributes, String(layer))];
-    const made = some.map((thumb, at) => cell(thumb, start + at));
-    rows.push(element("div", { class: "nv-row", role: "row" }, ...first, ...made));
+    const cells = row.map((thumb, at) => thumbCell(thumb, start + at));
+    rows.push(element("div", { class: "nv-row", role: "row" }, ...first, ...cells));
   }
   return rows;
 }
@@ -148,7 +153,7 @@ function heading({ heads }: Thumbs): HTMLElement {
   return element("div", { class: "nv-row nv-columns", role: "row" }, above, corner, ...titles);
 }
 
-function cell(thumb: Thumb, place: number): HTMLElement {
+function thumbCell(thumb: Thumb, place: number): HTMLElement {
   const attributes = {
     class: "nv-thumb",
     role: "gridcell",
@@ -160,32 +165,36 @@ function cell(thumb: Thumb, place: number): HTMLElement {
   return element("div", attributes, element("i", { class: "nv-box" }), under);
 }
 
-/** What every picture and heading says now, and whether it is chosen. */
-function fill(node: HTMLElement, { thumbs, order, isSorted, isChosen }: Shown): void {
+/** Update the labels of thumbnails and headings, and whether they are chosen. */
+function fill(node: HTMLElement, { thumbs, order, isSorted, isChosen }: ShownBoard): void {
   pictures(node).forEach((made, place) => {
     const thumb = order[place];
-    made.setAttribute("aria-label", spoken(thumbs, thumb));
+    made.setAttribute("aria-label", ariaLabelOf(thumbs, thumb));
     made.setAttribute("aria-selected", String(isChosen(thumb)));
-    const apart = underOf(thumbs, thumb);
+    const apart = captionOf(thumbs, thumb);
     const name = element("b", {}, shortName(thumb));
     made.lastElementChild?.replaceChildren(...(isSorted ? [name, ` ${apart}`] : [apart]));
   });
   const chosen = order.filter(isChosen);
-  mark(node, ".nv-row > [role=rowheader]", (at) => {
+  markChosen(node, ".nv-row > [role=rowheader]", (at) => {
     return chosen.some(({ layer }) => layer === thumbs.stream.layers[at]);
   });
-  const some = chosen.length < thumbs.heads.length;
-  mark(node, ".nv-column", (at) => some && chosen.some(({ head }) => head === thumbs.heads[at]));
+  const isPartial = chosen.length < thumbs.heads.length;
+  markChosen(
+    node,
+    ".nv-column",
+    (at) => isPartial && chosen.some(({ head }) => head === thumbs.heads[at]),
+  );
 }
 
-/** The number below a picture; nothing where there is no rival. */
-function underOf(thumbs: Thumbs, thumb: Thumb): string {
+/** The number below a thumbnail; empty if nothing is compared. */
+function captionOf(thumbs: Thumbs, thumb: Thumb): string {
   const { coloring } = thumbs;
-  if (coloring) return digits(cellAt(thumbs, thumb)?.[coloring.by]);
-  return thumb.apart === null ? "" : apartness(thumb.apart);
+  if (coloring) return formatAgreement(agreementAt(thumbs, thumb)?.[coloring.by]);
+  return thumb.disagreement === null ? "" : formatDisagreement(thumb.disagreement);
 }
 
-function mark(node: HTMLElement, which: string, isOn: (at: number) => boolean): void {
+function markChosen(node: HTMLElement, which: string, isOn: (at: number) => boolean): void {
   [...node.querySelectorAll(which)].forEach((title, at) => {
     title.classList.toggle("nv-chosen", isOn(at));
   });

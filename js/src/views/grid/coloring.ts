@@ -1,33 +1,33 @@
-/** Every layer and head colored by how far two measures agree in it. */
+/** Colors every layer and head by the agreement of two measures. */
 
 import { contrast, oklch, type Palette } from "../../draw/colors";
 import {
   type Agreement,
-  agreements,
-  apart,
+  agreementByHead,
   BEST,
   COMPARISONS,
   type Comparison,
+  disagreementOf,
   type HeadAgreement,
-  type Layer,
-  mean,
+  type LayerValues,
+  meanOfKnown,
 } from "../../math/agreement";
-import { most } from "../../math/arrays";
+import { maxOf } from "../../math/arrays";
 import { measureOf, type Pane } from "../../state/pane";
 import type { Tiles } from "../../state/tiles";
-import type { Choice, Measure } from "../../wire/types";
+import type { Measure, ViewState } from "../../wire/types";
 
-/** How long a page may stand still for the arithmetic at once, in milliseconds. */
-const PATIENCE = 40;
+/** The longest time to block the page, in milliseconds. */
+const MAX_PAUSE = 40;
 
-/** Full color is never less than this far from agreement, so that trifles stay pale. */
+/** The full color is at least this far from agreement, so that small differences stay pale. */
 const LEAST = 0.1;
 
-/** How far the two agree in what one small picture shows. */
-export interface Cell extends Agreement {
-  /** The head where they agree least, by its place; null where there are no heads. */
+/** The agreement of two measures in one thumbnail. */
+export interface TileAgreement extends Agreement {
+  /** The index of the head where they agree least; null if there are no heads. */
   head: number | null;
-  /** The query where they differ most there. */
+  /** The query where they differ most. */
   query: number | null;
 }
 
@@ -35,25 +35,25 @@ export interface Coloring {
   by: Comparison;
   first: Measure;
   second: Measure;
-  /** For each layer that has been worked out, its small pictures. */
-  cells: Map<number, Cell[]>;
-  /** Whether each number is a mean over heads: the second measure has them, the first does not. */
+  /** The tiles of each finished layer. */
+  cells: Map<number, TileAgreement[]>;
+  /** Whether each value is a mean over heads: only the second measure has heads. */
   isMean: boolean;
-  /** What full color stands for, as the distance from agreement. */
+  /** The distance from agreement of the full color. */
   full: number;
-  /** Whether every layer has been worked out. */
+  /** Whether every layer is finished. */
   isWhole: boolean;
 }
 
-/** The measure that a choice compares with; null where it compares with something else. */
-export function rivalOf({ compare }: Choice, measures: string[]): string | null {
+/** The measure that a state compares with; null if it compares with something else. */
+export function comparedMeasure({ compare }: ViewState, measures: string[]): string | null {
   return typeof compare === "string" && measures.includes(compare) ? compare : null;
 }
 
 type Layers = Map<number, HeadAgreement[]>;
 
-/** Works out a pane's colors, as many at a time as the page can bear, and remembers them. */
-export class Colors {
+/** Computes a pane's colors in short steps, and remembers them. */
+export class ColoringWorker {
   #of = "";
   #layers: Layers = new Map();
   #work: Generator<boolean> | null = null;
@@ -63,126 +63,135 @@ export class Colors {
     this.#signal = signal;
   }
 
-  /** The colors so far, or null where there are none; the next news brings what is missing. */
+  /** The colors so far, or null if there are none; the rest follows with the next change of the tiles. */
   of(pane: Pane): Coloring | null {
-    const { choice, stream, index, flow, measure, tiles } = pane;
-    const rival = rivalOf(choice, stream.measures);
-    if (choice.color === "none" || rival === null || tiles.isLarge(stream)) return null;
-    const second = measureOf(flow, rival);
-    const wanted = [index, stream.name, measure.id, rival].join("/");
-    if (wanted !== this.#of) {
-      this.#of = wanted;
+    const { state, stream, index, flow, measure, tiles } = pane;
+    const compared = comparedMeasure(state, stream.measures);
+    if (state.color_by === "none" || compared === null || tiles.isLarge(stream)) return null;
+    const second = measureOf(flow, compared);
+    const key = [index, stream.name, measure.id, compared].join("/");
+    if (key !== this.#of) {
+      this.#of = key;
       this.#layers = new Map();
-      this.#work = working(pane, second, this.#layers);
+      this.#work = compareLayers(pane, second, this.#layers);
     }
     try {
       this.#advance(tiles);
     } catch (reason) {
-      this.#of = ""; // so that it is tried again, and not only waited for
+      this.#of = ""; // so that it is tried again
       throw reason;
     }
-    return coloring(pane, second, choice.color, this.#layers);
+    return coloringOf(pane, second, state.color_by, this.#layers);
   }
 
-  #advance({ news }: Tiles): void {
+  #advance({ changed }: Tiles): void {
     const start = performance.now();
     while (this.#work?.next().value) {
-      if (performance.now() - start <= PATIENCE) continue;
-      // The page breathes, and then draws again.
+      if (performance.now() - start <= MAX_PAUSE) continue;
+      // Let the page respond, then draw again.
       setTimeout(() => {
-        if (!this.#signal.aborted) news.set(news.value + 1);
+        if (!this.#signal.aborted) changed.set(changed.value + 1);
       });
       return;
     }
   }
 }
 
-/** Goes through layers and heads; true after each head, false while numbers are on their way. */
-function* working(pane: Pane, second: Measure, layers: Layers): Generator<boolean> {
+/** Goes through layers and heads; yields true after each head, false while numbers are loading. */
+function* compareLayers(pane: Pane, second: Measure, layers: Layers): Generator<boolean> {
   const { stream } = pane;
   const size = { queries: stream.queries.pieces.length, keys: stream.keys.pieces.length };
   for (const layer of stream.layers) {
-    let [one, other] = pairIn(pane, second, layer);
+    let [one, other] = layerPair(pane, second, layer);
     while (!one || !other) {
       yield false;
-      [one, other] = pairIn(pane, second, layer);
+      [one, other] = layerPair(pane, second, layer);
     }
     const heads: HeadAgreement[] = [];
-    for (const told of agreements(one, other, size)) {
-      heads.push(told);
+    for (const agreement of agreementByHead(one, other, size)) {
+      heads.push(agreement);
       yield true;
     }
     layers.set(layer, heads);
   }
 }
 
-/** A layer of both measures; null for what is on its way. */
-function pairIn({ tiles, index, stream, measure }: Pane, second: Measure, layer: number) {
-  return [measure, second].map(({ id, axes }): Layer | null => {
+/** A layer of both measures; null while loading. */
+function layerPair({ tiles, index, stream, measure }: Pane, second: Measure, layer: number) {
+  return [measure, second].map(({ id, axes }): LayerValues | null => {
     const values = tiles.layer(index, stream, id, layer);
     return values && { values, hasHead: axes.includes("head"), hasQuery: axes.includes("query") };
   });
 }
 
-function coloring(
+function coloringOf(
   { measure, stream }: Pane,
   second: Measure,
   by: Comparison,
   layers: Layers,
 ): Coloring {
   const isMean = !measure.axes.includes("head") && second.axes.includes("head");
-  const found = [...layers].map(([layer, heads]): [number, Cell[]] => [
+  const tilesByLayer = [...layers].map(([layer, heads]): [number, TileAgreement[]] => [
     layer,
-    isMean ? [together(heads, by)] : heads.map((told, head) => cellOf(told, head, by)),
+    isMean
+      ? [meanOfHeads(heads, by)]
+      : heads.map((agreement, head) => tileOfHead(agreement, head, by)),
   ]);
-  const values = found.flatMap(([, cells]) => cells.map((cell) => cell[by]));
+  const values = tilesByLayer.flatMap(([, cells]) => cells.map((cell) => cell[by]));
   const known = values.filter((value) => value !== null);
   return {
     by,
     first: measure,
     second,
-    cells: new Map(found),
+    cells: new Map(tilesByLayer),
     isMean,
-    full: Math.max(LEAST, most(known.map((value) => apart(by, value)))),
+    full: Math.max(LEAST, maxOf(known.map((value) => disagreementOf(by, value)))),
     isWhole: layers.size === stream.layers.length,
   };
 }
 
-function cellOf({ worst, ...told }: HeadAgreement, head: number | null, by: Comparison): Cell {
+function tileOfHead(
+  { worst, ...told }: HeadAgreement,
+  head: number | null,
+  by: Comparison,
+): TileAgreement {
   return { ...told, head, query: worst[by] };
 }
 
-/** All heads in one: their mean, and the head where the two agree least. */
-function together(heads: HeadAgreement[], by: Comparison): Cell {
-  const aparts = heads.map(({ [by]: value }) => (value === null ? -1 : apart(by, value)));
-  const least = aparts.indexOf(most(aparts));
-  const means = COMPARISONS.map((name) => [name, mean(heads.map((told) => told[name]))]);
-  const { query } = cellOf(heads[Math.max(0, least)], null, by);
+/** All heads in one tile: their mean, and the head where the two agree least. */
+function meanOfHeads(heads: HeadAgreement[], by: Comparison): TileAgreement {
+  const aparts = heads.map(({ [by]: value }) => (value === null ? -1 : disagreementOf(by, value)));
+  const least = aparts.indexOf(maxOf(aparts));
+  const means = COMPARISONS.map((name) => [
+    name,
+    meanOfKnown(heads.map((agreement) => agreement[name])),
+  ]);
+  const { query } = tileOfHead(heads[Math.max(0, least)], null, by);
   return { ...(Object.fromEntries(means) as Agreement), head: Math.max(0, least), query };
 }
 
-/** How strongly a number is colored, from 0 for agreement to 1 for the least agreement here. */
+/** The color strength of a value, from 0 for agreement to 1 for the least agreement here. */
 export function strength({ by, full }: Coloring, value: number): number {
-  return Math.min(1, apart(by, value) / full);
+  return Math.min(1, disagreementOf(by, value) / full);
 }
 
-/** The number at which a tile has full color. */
-export function fullest({ by, full }: Coloring): number {
+/** The value of the full color. */
+export function fullColorValue({ by, full }: Coloring): number {
   return by === "distance" ? full : BEST[by] - full;
 }
 
 const HUE = 62;
 
-/** From almost paper to a warm color on which ink can still be read. */
-export function wash({ paper }: Palette): (part: number) => string {
+/** A ramp from almost paper to a warm color on which ink is legible. */
+export function washColors({ paper }: Palette): (part: number) => string {
   const isDark = contrast(paper, "#000000") < 4.5;
   const [pale, full] = isDark ? [0.27, 0.5] : [0.965, 0.76];
   return (part) => oklch(pale + (full - pale) * part, 0.008 + 0.142 * part ** 0.8, HUE);
 }
 
-/** The same as a CSS background, for a legend. */
+/** The ramp as a CSS background, for a legend. */
 export function washGradient(palette: Palette): string {
-  const color = wash(palette);
+  const color = washColors(palette);
   const stops = Array.from({ length: 9 }, (_, step) => color(step / 8));
   return `linear-gradient(to right, ${stops.join(", ")})`;
 }

@@ -1,26 +1,26 @@
-/** Every layer and head of a measure in small: what each shows, at what scale, in what order. */
+/** Thumbnails of every layer and head of a measure: their values, scale and order. */
 
-import { apart } from "../../math/agreement";
-import { most, sizesOf } from "../../math/arrays";
+import { disagreementOf } from "../../math/agreement";
+import { maxOf, sizesOf } from "../../math/arrays";
 import { measureOf, type Pane } from "../../state/pane";
-import type { Choice, Focus, Measure, Scale, Side, Stream } from "../../wire/types";
+import type { Focus, Measure, Role, Scale, Stream, ViewState } from "../../wire/types";
 import type { Coloring } from "./coloring";
 
-/** One layer of one head in small. */
+/** The thumbnail of one layer and head. */
 export interface Thumb {
   layer: number;
-  /** By the model's number; null for all heads in one. */
+  /** By the model's number; null for all heads together. */
   head: number | null;
-  /** Its cells, the number furthest from zero of each run of queries and keys [row column]. */
+  /** Its cells: the value furthest from zero of each run of queries and keys [row column]. */
   values: Float32Array;
-  /** The same without signs. */
+  /** The absolute values. */
   sizes: Float32Array;
-  /** The largest of these, which is also the largest before it was made small. */
+  /** The largest of them, which is also the largest of the full layer. */
   peak: number;
-  /** What full color stands for. */
+  /** The value of the full color. */
   top: number;
-  /** How far the rival divides otherwise; null where there is none. */
-  apart: number | null;
+  /** The distance from the compared measure; null if there is none. */
+  disagreement: number | null;
 }
 
 export interface Thumbs {
@@ -31,68 +31,68 @@ export interface Thumbs {
   rows: number;
   columns: number;
   hasQuery: boolean;
-  /** In the model's order: layer by layer, head by head. */
+  /** In the model's order: by layer, then by head. */
   thumbs: Thumb[];
-  /** The measures it can be told apart from, and the one it is told apart from now. */
-  rivals: Measure[];
-  rival: Measure | null;
-  /** Nothing below this part of `top` is drawn. */
+  /** The measures it can be compared with, and the one it is compared with now. */
+  comparable: Measure[];
+  compared: Measure | null;
+  /** Values below this fraction of `top` are not drawn. */
   threshold: number;
-  /** How far it agrees with the rival, where the pictures are colored by that. */
+  /** The agreement with the compared measure, if tiles are colored by it. */
   coloring: Coloring | null;
 }
 
-/** The small pictures of a pane, told apart from the first of `wanted` that can be; or null yet. */
+/** The thumbnails of a pane, compared with the first possible of `candidates`; null while loading. */
 export function thumbsOf(
-  { tiles, index, stream, flow, measure, choice }: Pane,
-  wanted: Choice["compare"][],
+  { tiles, index, stream, flow, measure, state }: Pane,
+  candidates: ViewState["compare"][],
   coloring: Coloring | null = null,
 ): Thumbs | null {
   const tile = tiles.overview(index, stream, measure.id);
   if (!tile) return null;
   const { rows = 1, columns = 1, disagreement = {} } = tile.about;
   const heads = measure.axes.includes("head") ? stream.heads : [null];
-  const rival = wanted.map(String).find((id) => id in disagreement) ?? null;
+  const comparedId = candidates.map(String).find((id) => id in disagreement) ?? null;
   const size = rows * columns;
-  const found = stream.layers.flatMap((layer, down) =>
+  const unscaled = stream.layers.flatMap((layer, down) =>
     heads.map((head, across): Thumb => {
       const plane = down * heads.length + across;
       const values = tile.values.subarray(plane * size, (plane + 1) * size);
       const sizes = sizesOf(values, measure);
-      const apart = rival === null ? null : (disagreement[rival][down]?.[across] ?? null);
-      return { layer, head, values, sizes, peak: most(sizes), top: 1, apart };
+      const apart = comparedId === null ? null : (disagreement[comparedId][down]?.[across] ?? null);
+      return { layer, head, values, sizes, peak: maxOf(sizes), top: 1, disagreement: apart };
     }),
   );
   const small: Thumbs = {
     stream,
     measure,
-    scale: choice.normalize,
+    scale: state.normalize,
     heads,
     rows,
     columns,
     hasQuery: measure.axes.includes("query"),
-    thumbs: scaled(found, choice.normalize),
-    rivals: Object.keys(disagreement).map((id) => measureOf(flow, id)),
-    rival: rival === null ? null : measureOf(flow, rival),
-    threshold: choice.threshold,
+    thumbs: withScale(unscaled, state.normalize),
+    comparable: Object.keys(disagreement).map((id) => measureOf(flow, id)),
+    compared: comparedId === null ? null : measureOf(flow, comparedId),
+    threshold: state.threshold,
     coloring: null,
   };
-  return coloring ? colored(small, coloring) : small;
+  return coloring ? withColoring(small, coloring) : small;
 }
 
-/** The same, told apart by how far they agree with what they are colored by. */
-function colored(small: Thumbs, coloring: Coloring): Thumbs {
+/** The same thumbnails, with the distances of the coloring. */
+function withColoring(small: Thumbs, coloring: Coloring): Thumbs {
   const { by, second, cells } = coloring;
   const thumbs = small.thumbs.map((thumb) => {
     const value = cells.get(thumb.layer)?.[small.heads.indexOf(thumb.head)]?.[by] ?? null;
-    return { ...thumb, apart: value === null ? null : apart(by, value) };
+    return { ...thumb, disagreement: value === null ? null : disagreementOf(by, value) };
   });
-  return { ...small, thumbs, rivals: [second], rival: second, coloring };
+  return { ...small, thumbs, comparable: [second], compared: second, coloring };
 }
 
-/** The same, each with what its full color stands for. */
-export function scaled(thumbs: Thumb[], scale: Scale): Thumb[] {
-  const among = (some: Thumb[]) => most(some.map(({ peak }) => peak)) || 1;
+/** The same thumbnails, each with the value of its full color. */
+export function withScale(thumbs: Thumb[], scale: Scale): Thumb[] {
+  const among = (some: Thumb[]) => maxOf(some.map(({ peak }) => peak)) || 1;
   const everywhere = among(thumbs);
   const layers = new Map<number, number>();
   for (const { layer } of thumbs) {
@@ -107,17 +107,17 @@ export function scaled(thumbs: Thumb[], scale: Scale): Thumb[] {
   return thumbs.map((thumb) => ({ ...thumb, top: tops[scale](thumb) }));
 }
 
-/** The most disagreeing first; equals stay in the model's order. */
-export function byDisagreement(thumbs: Thumb[]): Thumb[] {
-  return [...thumbs].sort((one, other) => (other.apart ?? 0) - (one.apart ?? 0));
+/** The largest disagreement first; ties stay in the model's order. */
+export function sortByDisagreement(thumbs: Thumb[]): Thumb[] {
+  return [...thumbs].sort((one, other) => (other.disagreement ?? 0) - (one.disagreement ?? 0));
 }
 
-/** The first piece of a cell, as `normviz/tiles.py` cuts a side into even runs. */
+/** The first piece of a cell; `normviz/view/tiles.py` cuts an axis into even runs. */
 export function startOf(cell: number, count: number, cells: number): number {
   return Math.trunc(cell * (count / cells));
 }
 
-/** The cell that a piece fell into. */
+/** The cell of a piece. */
 export function cellOf(piece: number, count: number, cells: number): number {
   let cell = Math.min(cells - 1, Math.floor((piece * cells) / count));
   while (cell + 1 < cells && startOf(cell + 1, count, cells) <= piece) cell++;
@@ -131,29 +131,29 @@ export function runOf(cell: number, count: number, cells: number): [first: numbe
   return [startOf(cell, count, cells), next - 1];
 }
 
-/** How many pieces stand along a side of a small picture, and in how many cells. */
-export function sideOf({ stream, rows, columns }: Thumbs, side: Side) {
-  return side === "query"
+/** The tokens, pieces and cells along an axis of a thumbnail. */
+export function axisOf({ stream, rows, columns }: Thumbs, role: Role) {
+  return role === "query"
     ? { tokens: stream.queries, count: stream.queries.pieces.length, cells: rows }
     : { tokens: stream.keys, count: stream.keys.pieces.length, cells: columns };
 }
 
-/** A row or a column of every small picture. */
+/** A row or a column of every thumbnail. */
 export interface Band {
-  side: Side;
+  role: Role;
   cell: number;
 }
 
-/** The band of a token in focus; null where nothing is, or where there are no queries to show. */
+/** The band of the token in focus; null if there is none, or if there are no queries. */
 export function bandOf(thumbs: Thumbs, focus: Focus | null): Band | null {
-  if (focus === null || (focus.side === "query" && !thumbs.hasQuery)) return null;
-  const { count, cells } = sideOf(thumbs, focus.side);
-  return { side: focus.side, cell: cellOf(focus.token, count, cells) };
+  if (focus === null || (focus.role === "query" && !thumbs.hasQuery)) return null;
+  const { count, cells } = axisOf(thumbs, focus.role);
+  return { role: focus.role, cell: cellOf(focus.token, count, cells) };
 }
 
-/** The places of a band's cells in a small picture. */
-export function cellsOf({ rows, columns }: Thumbs, { side, cell }: Band): number[] {
-  return side === "query"
+/** The indices of a band's cells. */
+export function cellsOf({ rows, columns }: Thumbs, { role, cell }: Band): number[] {
+  return role === "query"
     ? Array.from({ length: columns }, (_, column) => cell * columns + column)
     : Array.from({ length: rows }, (_, row) => row * columns + cell);
 }

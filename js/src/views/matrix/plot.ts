@@ -1,28 +1,35 @@
-/** The parts of the matrix, and how they are filled: cells, tokens along the sides, tools. */
+/** The elements of the matrix: cells, axes and zoom buttons. */
 
-import { rowIn } from "../../data/layer";
+import { focusedRow } from "../../data/layer";
 import type { Palette } from "../../draw/colors";
 import { button, element } from "../../draw/dom";
 import { heatOf } from "../../draw/heat";
-import { density } from "../../draw/pixelRatio";
-import { fontFor, limitOf, type Port, type Room, roomFor, sizeOf } from "../../draw/viewport";
+import { pixelRatio } from "../../draw/pixelRatio";
+import {
+  type CellField,
+  fieldFor,
+  fontFor,
+  maxZoom,
+  sizeOf,
+  type Viewport,
+} from "../../draw/viewport";
 import type { Pane } from "../../state/pane";
 import type { Focus } from "../../wire/types";
 import { axisView, lengthOf } from "../shared/axes";
 import { type Cells, depths } from "../shared/cells";
 import { keyMove, type Moves } from "../shared/gestures";
 import { type Aim, blockOf, imageOf, paintAim, paintField, paintNumbers } from "../shared/heatmap";
-import { sheet } from "../shared/paint";
-import type { Hand } from "../view";
+import { prepareCanvas } from "../shared/paint";
+import type { ViewActions } from "../view";
 import { cellLine } from "./words";
 
-/** The height that a field should fill, and the most room for the tokens beside it. */
+/** The height that a field should fill. */
 const HEIGHT = 600;
-/** Lines so far apart are planned for at least: tokens that one can zoom into are read too. */
+/** The minimum line height to plan for, so that labels are legible after zooming. */
 const LINE = 15;
 const LABEL = { least: 58, most: 104, share: 0.24 };
 
-/** The width to plan for before the view is on a page. */
+/** The width to use before the view is on a page. */
 const UNSEEN = 480;
 
 const STEP = 1.5;
@@ -32,25 +39,30 @@ export interface Scene {
   cells: Cells;
   depths: Float32Array;
   palette: Palette;
-  room: Room;
-  /** The largest letters that the room beside the field was made for. */
+  room: CellField;
+  /** The largest font sizes of the axes. */
   letters: { down: number; across: number };
   images: Map<string, HTMLCanvasElement | null>;
 }
 
-/** What the reader has done to it. */
+/** The view's zoom and focus. */
 export interface State {
   scene: Scene | null;
-  port: Port;
+  port: Viewport;
   focus: Focus | null;
-  /** Where the pointer is, in pixels, and the cell under it. */
+  /** The pointer position in pixels. */
   point: [x: number, y: number] | null;
   cell: { row: number; column: number } | null;
 }
 
-export type Parts = ReturnType<typeof build>;
+export type Elements = ReturnType<typeof buildElements>;
 
-export function build(moves: Moves, room: () => Room, hand: Hand, signal: AbortSignal) {
+export function buildElements(
+  moves: Moves,
+  room: () => CellField,
+  actions: ViewActions,
+  signal: AbortSignal,
+) {
   const zoomBy = (factor: number) => () => {
     const { width, height } = sizeOf(room());
     moves.zoom(factor, width / 2, height / 2);
@@ -62,11 +74,11 @@ export function build(moves: Moves, room: () => Room, hand: Hand, signal: AbortS
   const tools = element("div", { class: "nv-tools" }, out, into, all, sight);
   const base = element("canvas", { class: "nv-base", role: "img" });
   const top = element("canvas", { class: "nv-top", "aria-hidden": "true" });
-  const name = "heatmap: plus and minus zoom, shift and arrows move, 0 shows the whole";
+  const name = "heatmap: plus and minus zoom, shift and arrows pan, 0 resets the zoom";
   const attributes = { class: "nv-plot", tabindex: "0", role: "group", "aria-label": name };
   const plot = element("div", attributes, base, top);
-  const down = axisView("down", hand, signal);
-  const across = axisView("across", hand, signal);
+  const down = axisView("down", actions, signal);
+  const across = axisView("across", actions, signal);
   const corner = element("div", { class: "nv-corner", "aria-hidden": "true" });
   const field = element("div", { class: "nv-cells" }, corner, across.node, down.node, plot);
   const node = element("div", { class: "nv-matrix" }, tools, field);
@@ -82,9 +94,9 @@ export function build(moves: Moves, room: () => Room, hand: Hand, signal: AbortS
   return { node, out, into, all, sight, base, top, plot, corner, down, across };
 }
 
-/** Make room for the field and the tokens beside it. */
+/** Lay out the field and the tokens beside it. */
 export function arrange(
-  { node, corner }: Parts,
+  { node, corner }: Elements,
   pane: Pane,
   cells: Cells,
   palette: Palette,
@@ -92,8 +104,8 @@ export function arrange(
   const width = node.clientWidth || UNSEEN;
   const [rows, columns] = [cells.down.labels.length, cells.across.labels.length];
   const most = Math.min(LABEL.most, width * LABEL.share);
-  const fitted = (left: number) => roomFor(rows, columns, width - left - 2, HEIGHT);
-  // How large the letters are depends on the room, and the room on the letters.
+  const fitted = (left: number) => fieldFor(rows, columns, width - left - 2, HEIGHT);
+  // The font size depends on the field, and the field on the labels.
   const rough = fitted(most);
   const [down, across] = [rough.tall, rough.wide].map((pitch) => fontFor(Math.max(LINE, pitch)));
   const left = lengthOf(cells.down, down, LABEL.least, most);
@@ -105,9 +117,9 @@ export function arrange(
   }
   corner.replaceChildren(
     element("span", {}, "read from →"),
-    element("span", {}, cells.down.side ? "receives ↓" : "head ↓"),
+    element("span", {}, cells.down.role ? "receives ↓" : "head ↓"),
   );
-  node.classList.toggle("nv-quiet", pane.choice.special === "dimmed");
+  node.classList.toggle("nv-quiet", pane.state.special === "dimmed");
   return {
     cells,
     depths: depths(cells),
@@ -118,20 +130,22 @@ export function arrange(
   };
 }
 
-export function blockAt({ room }: Scene, port: Port): ReturnType<typeof blockOf> {
-  return blockOf(room, port, density());
+export function blockAt({ room }: Scene, port: Viewport): ReturnType<typeof blockOf> {
+  return blockOf(room, port, pixelRatio());
 }
 
-/** The cells in sight, and how far one can go from here. */
-export function renderField(parts: Parts, scene: Scene, port: Port): void {
+/** Paint the visible cells and update the zoom buttons. */
+export function renderField(elements: Elements, scene: Scene, port: Viewport): void {
   const { cells, room, palette } = scene;
-  const held = [parts.out, parts.into, parts.all].find((made) => made.matches(":focus"));
-  parts.out.disabled = parts.all.disabled = port.zoom <= 1;
-  parts.into.disabled = port.zoom >= limitOf(room);
-  if (held?.disabled) parts.plot.focus(); // a button that is off hears no keys
-  parts.plot.classList.toggle("nv-zoomed", port.zoom > 1);
-  const label = `${cells.picture.measure.label} as a heatmap; the table says it in numbers`;
-  parts.base.setAttribute("aria-label", label);
+  const focused = [elements.out, elements.into, elements.all].find((made) =>
+    made.matches(":focus"),
+  );
+  elements.out.disabled = elements.all.disabled = port.zoom <= 1;
+  elements.into.disabled = port.zoom >= maxZoom(room);
+  if (focused?.disabled) elements.plot.focus(); // a disabled button receives no keys
+  elements.plot.classList.toggle("nv-zoomed", port.zoom > 1);
+  const label = `${cells.picture.measure.label} as a heatmap; the table has the numbers`;
+  elements.base.setAttribute("aria-label", label);
   const block = blockAt(scene, port);
   const key = `${block.rows} ${block.columns}`;
   if (!scene.images.has(key)) {
@@ -139,56 +153,56 @@ export function renderField(parts: Parts, scene: Scene, port: Port): void {
     scene.images.set(key, imageOf(scene.depths, room.columns, block, color));
   }
   const image = scene.images.get(key);
-  const context = contextOf(parts, parts.base, room);
+  const context = contextOf(elements, elements.base, room);
   if (!context || !image) return;
   paintField(context, image, block, room, port, palette);
   paintNumbers(context, scene, room, port, palette);
 }
 
-/** A wiped canvas; null as long as the view is not on a page. */
-function contextOf({ node }: Parts, canvas: HTMLCanvasElement, room: Room) {
+/** The context of an empty canvas; null while the view is not on a page. */
+function contextOf({ node }: Elements, canvas: HTMLCanvasElement, room: CellField) {
   const { width, height } = sizeOf(room);
-  const context = sheet(canvas, width, height);
+  const context = prepareCanvas(canvas, width, height);
   if (!context && node.clientWidth > 0) {
-    throw new Error("This browser refuses to draw on a canvas; the table still holds.");
+    throw new Error("This browser cannot draw on a canvas; the table has the numbers.");
   }
   return context;
 }
 
-/** The row and the column that are looked at. */
+/** The row and the column in focus. */
 export function aimOf({ scene, focus, cell }: State): Aim {
   if (cell) return cell;
-  const at = scene && rowIn(scene.cells.picture, focus);
-  const isRow = at?.side === "query" && scene?.cells.down.side === "query";
-  return { row: isRow ? at.row : null, column: at?.side === "key" ? at.row : null };
+  const at = scene && focusedRow(scene.cells.picture, focus);
+  const isRow = at?.role === "query" && scene?.cells.down.role === "query";
+  return { row: isRow ? at.row : null, column: at?.role === "key" ? at.row : null };
 }
 
-/** Bring out what is looked at, on the field and along its sides. */
-export function renderAim(parts: Parts, state: State): void {
+/** Highlight the row and column in focus, on the field and its axes. */
+export function renderAim(elements: Elements, state: State): void {
   const { scene, port, cell, focus } = state;
   if (!scene) return;
   const { cells, room, palette, letters } = scene;
   const aim = aimOf(state);
-  const context = contextOf(parts, parts.top, room);
+  const context = contextOf(elements, elements.top, room);
   if (context) paintAim(context, aim, room, port, palette);
-  const isDown = focus?.side !== "key" || cells.down.side === null;
+  const isDown = focus?.role !== "key" || cells.down.role === null;
   const sight = (line: number | null, isOwn: boolean) =>
     isOwn ? { own: line, met: null } : { own: null, met: line };
-  parts.down.show(cells.down, {
+  elements.down.show(cells.down, {
     first: port.top,
     seen: room.rows / port.zoom,
     pitch: room.tall * port.zoom,
     letters: letters.down,
     ...sight(aim.row, isDown),
   });
-  parts.across.show(cells.across, {
+  elements.across.show(cells.across, {
     first: port.left,
     seen: room.columns / port.zoom,
     pitch: room.wide * port.zoom,
     letters: letters.across,
     ...sight(aim.column, true),
   });
-  parts.sight.textContent = cell ? cellLine(cells, cell.row, cell.column) : HINT;
+  elements.sight.textContent = cell ? cellLine(cells, cell.row, cell.column) : HINT;
 }
 
-const HINT = "point at a cell for its number";
+const HINT = "point at a cell to see its value";

@@ -1,30 +1,30 @@
-/** One layer as a heatmap of queries and keys, to zoom into and to move about in. */
+/** The matrix view: one layer as a heatmap that can be zoomed and panned. */
 
+import { rankingOf } from "../../data/layer";
 import { element } from "../../draw/dom";
 import { heatGradient } from "../../draw/heat";
 import {
+  type CellField,
   cellAt,
-  type Port,
-  panned,
-  type Room,
-  revealed,
+  clampViewport,
+  panBy,
+  revealCell,
+  type Viewport,
   WHOLE,
-  within,
-  zoomed,
+  zoomAt,
 } from "../../draw/viewport";
-import { same } from "../../state/signal";
+import { isEqual } from "../../state/signal";
 import type { Focus } from "../../wire/types";
 import { describe } from "../../words/describe";
-import { standingOf } from "../flow/view";
 import { type Cells, cellsOf } from "../shared/cells";
-import { gestures, type Moves } from "../shared/gestures";
-import type { Hand, View } from "../view";
+import { listenToGestures, type Moves } from "../shared/gestures";
+import type { View, ViewActions } from "../view";
 import {
   aimOf,
   arrange,
   blockAt,
-  build,
-  type Parts,
+  buildElements,
+  type Elements,
   renderAim,
   renderField,
   type Scene,
@@ -32,67 +32,73 @@ import {
 } from "./plot";
 import { cellLegend, fullColor, noColor } from "./words";
 
-export function matrixView(hand: Hand, signal: AbortSignal): View {
+export function matrixView(actions: ViewActions, signal: AbortSignal): View {
   const state: State = { scene: null, port: WHOLE, focus: null, point: null, cell: null };
-  const go = (port: Port): boolean => {
+  const go = (port: Viewport): boolean => {
     const { scene, port: before, point } = state;
-    if (!scene || same(before, port)) return false;
+    if (!scene || isEqual(before, port)) return false;
     state.port = port;
-    renderField(parts, scene, port);
-    renderAim(parts, state);
-    look(parts, state, hand, point && cellAt(port, scene.room, ...point));
+    renderField(elements, scene, port);
+    renderAim(elements, state);
+    pointAt(elements, state, actions, point && cellAt(port, scene.room, ...point));
     // The legend says how many cells share a pixel.
-    if (!same(blockAt(scene, before), blockAt(scene, port))) hand.tell?.();
+    if (!isEqual(blockAt(scene, before), blockAt(scene, port))) actions.refresh?.();
     return true;
   };
   const room = () => state.scene?.room ?? EMPTY;
   const moves: Moves = {
-    zoom: (factor, x, y) => go(zoomed(state.port, room(), factor, x, y)),
-    pan: (across, down) => go(panned(state.port, room(), across, down)),
+    zoom: (factor, x, y) => go(zoomAt(state.port, room(), factor, x, y)),
+    pan: (across, down) => go(panBy(state.port, room(), across, down)),
     whole: () => go(WHOLE),
   };
-  const parts = build(moves, room, hand, signal);
-  pointing(parts, state, moves, hand, signal);
+  const elements = buildElements(moves, room, actions, signal);
+  pointing(elements, state, moves, actions, signal);
   return {
-    node: parts.node,
+    node: elements.node,
     draw: (pane, palette) => {
       const cells = cellsOf(pane);
       if (!cells) return false;
-      const scene = arrange(parts, pane, cells, palette);
-      state.port = kept(state, scene.room);
+      const scene = arrange(elements, pane, cells, palette);
+      state.port = keepViewport(state, scene.room);
       state.scene = scene;
       state.cell = state.point && cellAt(state.port, scene.room, ...state.point);
-      renderField(parts, scene, state.port);
+      renderField(elements, scene, state.port);
       return true;
     },
     highlight: (focus) => {
       state.focus = focus;
-      if (state.scene) follow(parts, state, state.scene);
-      renderAim(parts, state);
+      if (state.scene) revealFocus(elements, state, state.scene);
+      renderAim(elements, state);
     },
     legend: () => (state.scene ? legendOf(state.scene, state.port) : []),
-    describe: (focus) => describe(cellsIn(state).picture, focus),
-    standing: (focus) => standingOf(cellsIn(state).picture, focus),
+    describe: (focus) => describe(requireCells(state).picture, focus),
+    ranking: (focus) => rankingOf(requireCells(state).picture, focus),
   };
 }
 
-const EMPTY: Room = { rows: 0, columns: 0, wide: 1, tall: 1 };
+const EMPTY: CellField = { rows: 0, columns: 0, wide: 1, tall: 1 };
 
-function cellsIn({ scene }: State): Cells {
+function requireCells({ scene }: State): Cells {
   if (!scene) throw new Error("Nothing has been drawn yet.");
   return scene.cells;
 }
 
-/** Where the reader was, as long as the field has the same cells. */
-function kept({ scene, port }: State, room: Room): Port {
+/** The same viewport, if the field has the same cells. */
+function keepViewport({ scene, port }: State, room: CellField): Viewport {
   const isSame = scene?.room.rows === room.rows && scene.room.columns === room.columns;
-  return isSame ? within(port, room) : WHOLE;
+  return isSame ? clampViewport(port, room) : WHOLE;
 }
 
-/** Let every cell be looked at and pinned. */
-function pointing(parts: Parts, state: State, moves: Moves, hand: Hand, signal: AbortSignal): void {
-  const { plot } = parts;
-  const wasDrag = gestures(plot, moves, signal);
+/** Make every cell react to pointing and clicking. */
+function pointing(
+  elements: Elements,
+  state: State,
+  moves: Moves,
+  actions: ViewActions,
+  signal: AbortSignal,
+): void {
+  const { plot } = elements;
+  const wasDrag = listenToGestures(plot, moves, signal);
   const under = ({ clientX, clientY }: MouseEvent): State["cell"] => {
     const { left, top } = plot.getBoundingClientRect();
     state.point = [clientX - left, clientY - top];
@@ -100,49 +106,54 @@ function pointing(parts: Parts, state: State, moves: Moves, hand: Hand, signal: 
   };
   const left = (): void => {
     state.point = null;
-    look(parts, state, hand, null);
+    pointAt(elements, state, actions, null);
   };
   const clicked = (event: MouseEvent): void => {
     const focus = focusAt(state, under(event));
-    if (focus && !wasDrag()) hand.pin(focus);
+    if (focus && !wasDrag()) actions.pin(focus);
   };
-  plot.addEventListener("pointermove", (event) => look(parts, state, hand, under(event)), {
+  plot.addEventListener("pointermove", (event) => pointAt(elements, state, actions, under(event)), {
     signal,
   });
   plot.addEventListener("pointerleave", left, { signal });
   plot.addEventListener("click", clicked, { signal });
 }
 
-/** Look at a cell, and so at its token. */
-function look(parts: Parts, state: State, hand: Hand, cell: State["cell"]): void {
-  const isSame = same(cell, state.cell);
+/** Point at a cell and its token. */
+function pointAt(
+  elements: Elements,
+  state: State,
+  actions: ViewActions,
+  cell: State["cell"],
+): void {
+  const isSame = isEqual(cell, state.cell);
   state.cell = cell;
   const focus = focusAt(state, cell);
-  if (!isSame) renderAim(parts, state);
-  if (cell === null || !same(focus, state.focus)) hand.hover(focus);
+  if (!isSame) renderAim(elements, state);
+  if (cell === null || !isEqual(focus, state.focus)) actions.hover(focus);
 }
 
-/** The token that a cell is about: the one that takes, or where heads stand, the one that gives. */
+/** The token of a cell: the query, or the key if the rows are heads. */
 function focusAt({ scene }: State, cell: State["cell"]): Focus | null {
   if (!scene || !cell) return null;
   const { down, across } = scene.cells;
-  const token = down.side ? down.pieces[cell.row]?.[0] : across.pieces[cell.column]?.[0];
-  return token === undefined ? null : { side: down.side ?? "key", token };
+  const token = down.role ? down.pieces[cell.row]?.[0] : across.pieces[cell.column]?.[0];
+  return token === undefined ? null : { role: down.role ?? "key", token };
 }
 
-/** Have the token in focus in sight, unless the reader points at the field. */
-function follow(parts: Parts, state: State, scene: Scene): void {
-  if (state.cell || parts.node.matches(":hover")) return;
+/** Pan to the token in focus, unless the pointer is over the field. */
+function revealFocus(elements: Elements, state: State, scene: Scene): void {
+  if (state.cell || elements.node.matches(":hover")) return;
   const { row, column } = aimOf(state);
   const aim = { ...(row === null ? {} : { row }), ...(column === null ? {} : { column }) };
-  const port = revealed(state.port, scene.room, aim);
-  if (same(port, state.port)) return;
+  const port = revealCell(state.port, scene.room, aim);
+  if (isEqual(port, state.port)) return;
   state.port = port;
-  renderField(parts, scene, port);
+  renderField(elements, scene, port);
 }
 
 /** The legend, with a bar of the colors. */
-function legendOf(scene: Scene, port: Port): (string | HTMLElement)[] {
+function legendOf(scene: Scene, port: Viewport): (string | HTMLElement)[] {
   const { cells, palette } = scene;
   const bar = element("i", { class: "nv-ramp", "aria-hidden": "true" });
   const { measure } = cells.picture;

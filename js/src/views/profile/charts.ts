@@ -1,18 +1,18 @@
-/** Charts that come with a flow, such as those of a study: as curves, and in words. */
+/** Charts that come with a flow, such as those of a study, as curves and in words. */
 
-import { hueColor, type Kind, kindsOf, plainColor, SHAPES } from "../../data/tokenKinds";
-import { number, type Palette, percent } from "../../draw/colors";
-import { most, total } from "../../math/arrays";
+import { hueColor, kindsOf, plainColor, SHAPES, type TokenKind } from "../../data/tokenKinds";
+import { formatNumber, formatPercent, type Palette } from "../../draw/colors";
+import { maxOf, sumOf } from "../../math/arrays";
 import type { Chart, Series } from "../../wire/types";
 import type { Aside, Table } from "../../words/describe";
 import type { Curve, Lines } from "./data";
 
-/** None is the hue of a kind of token, for these curves are of something else. */
+/** Hues that no kind of token has. */
 const HUES = [295, 190, 55, 345, 120, 235];
 
-type Look = Pick<Kind, "color" | "shape">;
+type Look = Pick<TokenKind, "color" | "shape">;
 
-/** A chart as curves: one hue and one mark for each group, gray for what is only a measure. */
+/** A chart as curves: one hue and one mark per group, gray for reference curves. */
 export function chartCurves(chart: Chart, palette: Palette): Lines {
   const { title, label, layers, series } = chart;
   const looks = looksOf(chart, palette);
@@ -37,7 +37,7 @@ export function chartCurves(chart: Chart, palette: Palette): Lines {
   };
 }
 
-/** The color and mark of each group; kinds of token have those that they have everywhere. */
+/** The color and mark of each group; kinds of token have their usual ones. */
 function looksOf({ series, kinds }: Chart, palette: Palette): Map<string, Look> {
   const groups = [...new Set(series.filter(({ faint }) => !faint).map(groupOf))];
   if (kinds) return new Map(kindsOf(groups, palette).map((kind) => [kind.id, kind]));
@@ -49,24 +49,24 @@ function looksOf({ series, kinds }: Chart, palette: Palette): Map<string, Look> 
   );
 }
 
-/** A little more than what the highest curve reaches with its band. */
+/** The upper limit of the axis: slightly above the highest curve and band. */
 function topOf(series: Series[]): number {
-  return (most(series.flatMap(({ values, high }) => [...values, ...(high ?? [])])) || 1) * 1.05;
+  return (maxOf(series.flatMap(({ values, high }) => [...values, ...(high ?? [])])) || 1) * 1.05;
 }
 
 function groupOf({ group, name }: Series): string {
   return group || name;
 }
 
-/** The values of one layer in a sentence and in a table; nothing where the chart lacks it. */
+/** The values of one layer in a sentence and a table; empty if the chart lacks the layer. */
 export function describeChart(chart: Chart, layer: number): Aside {
   const { title, label, layers, series } = chart;
-  const told = telling(chart);
+  const format = formatterFor(chart);
   const at = layers.indexOf(layer);
   if (at < 0) return { notes: [], also: [] };
-  const each = series.map(({ name, values }) => `${name} ${told(values[at])}`);
+  const each = series.map(({ name, values }) => `${name} ${format(values[at])}`);
   const between = ({ low, high }: Series) =>
-    low && high ? `${told(low[at]).replace("%", "")}–${told(high[at])}` : "";
+    low && high ? `${format(low[at]).replace("%", "")}–${format(high[at])}` : "";
   return {
     notes: [`In layer ${layer}, ${title}: ${each.join(", ")}.`],
     also: [
@@ -76,7 +76,7 @@ export function describeChart(chart: Chart, layer: number): Aside {
         rows: series.map((one, place) => [
           String(place + 1),
           one.name,
-          told(one.values[at]),
+          format(one.values[at]),
           between(one),
         ]),
       },
@@ -84,28 +84,28 @@ export function describeChart(chart: Chart, layer: number): Aside {
   };
 }
 
-/** Every number of a chart: a row for each layer, and one for their mean. */
+/** All values of a chart: a row per layer, and one for the mean. */
 export function chartTable(chart: Chart): Table {
   const { title, label, layers, series } = chart;
-  const told = telling(chart);
-  const mean = (values: number[]) => total(values) / values.length;
+  const format = formatterFor(chart);
+  const mean = (values: number[]) => sumOf(values) / values.length;
   return {
     style: "nv-all",
     caption: `${title}: ${label}`,
     columns: ["layer", ...series.map(({ name }) => name)],
     rows: [
-      ...layers.map((layer, at) => [String(layer), ...series.map((one) => told(one.values[at]))]),
-      ["mean", ...series.map(({ values }) => told(mean(values)))],
+      ...layers.map((layer, at) => [String(layer), ...series.map((one) => format(one.values[at]))]),
+      ["mean", ...series.map(({ values }) => format(mean(values)))],
     ],
   };
 }
 
-/** How the numbers of a chart are written. */
-function telling({ unit }: Chart): (value: number) => string {
-  return unit ? number : percent;
+/** The number format of a chart. */
+function formatterFor({ unit }: Chart): (value: number) => string {
+  return unit ? formatNumber : formatPercent;
 }
 
-/** What the legend says of a chart. */
+/** The legend of a chart. */
 export function chartLines({ title, about, finding }: Chart): string[] {
   return [`${title}: ${about}`, ...(finding ? [finding] : [])];
 }

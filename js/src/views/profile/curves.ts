@@ -1,23 +1,23 @@
-/** Shares or other numbers, layer by layer, as curves with their names at the end. */
+/** Curves over the layers, with their names at the end. */
 
-import { outline } from "../../data/tokenKinds";
+import { outlineOf } from "../../data/tokenKinds";
 import { element } from "../../draw/dom";
 import { svg } from "../../draw/svg";
-import { spread } from "../../draw/ticks";
-import { type Curve, type Lines, told } from "./data";
+import { spreadLabels } from "../../draw/ticks";
+import { type Curve, formatHeight, type Lines } from "./data";
 import { type CurveChart, curveChart, type Label, LEADER, layerAt, PITCH } from "./layout";
 
 const MARK = 3.4;
 const SMALL = 2.4;
 const DASHES = "5 3";
 
-/** What happens when a layer is pointed at, left, or clicked. */
-export interface Use {
+/** What happens when a layer is pointed at or clicked. */
+export interface ChartActions {
   point(layer: number | null): void;
   choose(layer: number): void;
 }
 
-export function curves(use: Use, signal: AbortSignal) {
+export function curves(use: ChartActions, signal: AbortSignal) {
   const picture = svg("svg", { class: "nv-curves", role: "img" });
   const node = element("div", { class: "nv-chart" }, picture);
   let now: { lines: Lines; chart: CurveChart } | null = null;
@@ -38,10 +38,10 @@ export function curves(use: Use, signal: AbortSignal) {
     now = { lines, chart: curveChart(lines, width, height) };
     const size = { width, height, viewBox: `0 0 ${width} ${height}` };
     for (const [name, value] of Object.entries(size)) picture.setAttribute(name, String(value));
-    picture.setAttribute("aria-label", `${lines.about}; the table says it in numbers`);
-    picture.replaceChildren(...drawn(lines, now.chart, layer));
+    picture.setAttribute("aria-label", `${lines.about}; the table has the numbers`);
+    picture.replaceChildren(...chartParts(lines, now.chart, layer));
   };
-  /** Bring out one kind, or none; show the numbers of the layer under the pointer. */
+  /** Highlight one kind, or none; show the values of the layer under the pointer. */
   const mark = (kind: string | null, layer: number | null): void => {
     for (const group of picture.querySelectorAll<SVGElement>("[data-kind]")) {
       group.classList.toggle("nv-dim", kind !== null && group.dataset.kind !== kind);
@@ -54,13 +54,13 @@ export function curves(use: Use, signal: AbortSignal) {
   return { node, show, mark };
 }
 
-function drawn(lines: Lines, chart: CurveChart, layer: number): SVGElement[] {
+function chartParts(lines: Lines, chart: CurveChart, layer: number): SVGElement[] {
   const { xs, labels } = chart;
   const { top, bottom } = chart.frame;
   const here = xs
     .filter((_, at) => lines.layers[at] === layer)
     .map((x) => svg("line", { class: "nv-here", x1: x, x2: x, y1: top, y2: bottom }));
-  // The compared curves lie below, so that what is chosen is in front.
+  // Compared curves are below, so that the chosen ones are in front.
   const back = [...lines.curves].reverse();
   const depth = ({ isFaint, isChosen }: Curve) => (isFaint ? 0 : isChosen ? 2 : 1);
   const order = back.sort((one, other) => depth(one) - depth(other));
@@ -68,7 +68,7 @@ function drawn(lines: Lines, chart: CurveChart, layer: number): SVGElement[] {
     axes(lines, chart, layer),
     ...here,
     ...order.map((curve) => line(curve, chart)),
-    ...labels.map((label) => named(label, chart)),
+    ...labels.map((label) => curveLabel(label, chart)),
   ];
 }
 
@@ -121,17 +121,17 @@ function line(curve: Curve, { xs, y }: CurveChart): SVGElement {
   );
 }
 
-/** A kind's mark; hollow for the measure that is compared with. */
+/** A kind's mark; hollow for the compared measure. */
 function mark(kind: Curve["kind"], isOther: boolean, x: number, y: number, size: number) {
   return svg("path", {
     class: isOther ? "nv-mark nv-hollow" : "nv-mark",
-    d: outline(kind.shape, x, y, size),
+    d: outlineOf(kind.shape, x, y, size),
     stroke: kind.color,
     ...(isOther ? {} : { fill: kind.color }),
   });
 }
 
-function named({ curve, text, y, end }: Label, { xs, frame }: CurveChart): SVGElement {
+function curveLabel({ curve, text, y, end }: Label, { xs, frame }: CurveChart): SVGElement {
   const from = xs[xs.length - 1] + 6;
   const to = frame.right + LEADER - 14;
   const leader = svg("path", {
@@ -144,14 +144,14 @@ function named({ curve, text, y, end }: Label, { xs, frame }: CurveChart): SVGEl
   return svg("g", { class: style, "data-kind": curve.kind.id }, leader, ...sign, words);
 }
 
-/** A line at the layer under the pointer, with the numbers of all curves. */
+/** A line at the layer under the pointer, with the values of all curves. */
 function valuesAt(lines: Lines, chart: CurveChart, layer: number): SVGElement {
   const { layers, curves } = lines;
   const index = layers.indexOf(layer);
   const x = chart.xs[index];
   const { top, bottom, left, right } = chart.frame;
   const isLeft = x < (left + right) / 2;
-  const heights = spread(
+  const heights = spreadLabels(
     curves.map(({ shares }) => chart.y(shares[index])),
     PITCH - 1,
     top,
@@ -166,7 +166,7 @@ function valuesAt(lines: Lines, chart: CurveChart, layer: number): SVGElement {
         "text-anchor": isLeft ? "start" : "end",
         "data-kind": kind.id,
       },
-      told(lines, shares[index]),
+      formatHeight(lines, shares[index]),
     ),
   );
   const guide = svg("line", { x1: x, x2: x, y1: top, y2: bottom });

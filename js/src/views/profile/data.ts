@@ -1,78 +1,78 @@
-/** Who is read from, layer by layer: the share of each kind of token in one measure or two. */
+/** The share of each kind of token, layer by layer, in one or two measures. */
 
-import { type Kind, kindsOf, specialKinds } from "../../data/tokenKinds";
-import { number, type Palette, percent } from "../../draw/colors";
+import { kindsOf, specialKinds, type TokenKind } from "../../data/tokenKinds";
+import { formatNumber, formatPercent, type Palette } from "../../draw/colors";
 import { measureOf, type Pane } from "../../state/pane";
-import type { Choice, Measure, Stream } from "../../wire/types";
+import type { Measure, Stream, ViewState } from "../../wire/types";
 
-/** One share, by layer: of a kind of token in a measure, of what a rung mixes in, of a study. */
+/** One value per layer: the share of a kind of token, a mixing ratio, or a study's result. */
 export interface Curve {
-  kind: Kind;
-  /** What stands at its end. */
+  kind: TokenKind;
+  /** The label at its end. */
   name: string;
-  /** Whether it is what another is compared with. */
+  /** Whether it is the compared one. */
   isOther: boolean;
-  /** Whether it stands out among its like, or stays behind them. */
+  /** Whether it is highlighted, or stays in the background. */
   isChosen?: boolean;
   isFaint?: boolean;
   shares: number[];
-  /** Between which shares the truth may lie. */
+  /** The uncertainty band. */
   band?: { low: number[]; high: number[] };
 }
 
-/** Curves over the layers, and what their height is. */
+/** Curves over the layers, and the meaning of their height. */
 export interface Lines {
   layers: number[];
   curves: Curve[];
-  /** What the upright axis shows. */
+  /** The title of the vertical axis. */
   title: string;
-  /** What is drawn, for those who cannot see it. */
+  /** The description for screen readers. */
   about: string;
-  /** What its top stands for, where the heights are no shares but numbers from 0 on. */
+  /** The upper limit, if the values are not shares. */
   top?: number;
 }
 
-/** A height of these curves as a reader would write it. */
-export function told({ top }: Lines, height: number): string {
-  return top === undefined ? percent(height) : number(height);
+/** A value of these curves as text. */
+export function formatHeight({ top }: Lines, height: number): string {
+  return top === undefined ? formatPercent(height) : formatNumber(height);
 }
 
 export interface Profile extends Lines {
   stream: Stream;
   curves: (Curve & { measure: Measure })[];
-  choice: Choice;
+  state: ViewState;
   measures: Measure[];
-  kinds: Kind[];
-  /** The kinds that are left out, because special tokens are hidden. */
+  kinds: TokenKind[];
+  /** The kinds that are hidden with the special tokens. */
   hidden: string[];
 }
 
-/** The measure that a pane compares with inside itself, if any. */
-export function otherMeasure({ flow, stream, measure, choice }: Pane): Measure | null {
-  const { compare } = choice;
+/** The measure that a pane is compared with, if any. */
+export function otherMeasure({ flow, stream, measure, state }: Pane): Measure | null {
+  const { compare } = state;
   const isHeld = typeof compare === "string" && stream.measures.includes(compare);
   return isHeld && compare !== measure.id ? measureOf(flow, compare) : null;
 }
 
-/** The curves of a pane, or null while their numbers are on their way. */
+/** The curves of a pane, or null while their numbers are loading. */
 export function profileOf(pane: Pane, palette: Palette): Profile | null {
-  const { tiles, index, stream, choice } = pane;
+  const { tiles, index, stream, state } = pane;
   const other = otherMeasure(pane);
   const measures = other ? [pane.measure, other] : [pane.measure];
-  const found = measures.map((measure) => tiles.overview(index, stream, measure.id));
-  if (found.some((tile) => tile === null)) return null;
-  const shares = found.map((tile) => tile?.about.shares ?? {});
-  const left = choice.special === "hidden" ? specialKinds(stream.keys) : new Set<string>();
+  const overviews = measures.map((measure) => tiles.overview(index, stream, measure.id));
+  if (overviews.some((tile) => tile === null)) return null;
+  const shares = overviews.map((tile) => tile?.about.shares ?? {});
+  const left = state.special === "hidden" ? specialKinds(stream.keys) : new Set<string>();
   const every = kindsOf(Object.keys(shares[0]), palette);
-  const some = every.filter(({ id }) => !left.has(id));
-  // A text of special tokens only would leave nothing to look at.
-  const kinds = some.length > 0 ? some : every;
+  const shown = every.filter(({ id }) => !left.has(id));
+  // A text of only special tokens would otherwise be empty.
+  const kinds = shown.length > 0 ? shown : every;
   const takes = pane.measure.axes.includes("query");
   const aside = measures.some(({ signed }) => signed) ? ", signs aside" : "";
   return {
     stream,
     layers: stream.layers,
-    choice,
+    state,
     measures,
     kinds,
     title: `${takes ? "share of all that the layer's queries take" : "share of the layer's sum"}${aside}`,
@@ -88,7 +88,12 @@ export function profileOf(pane: Pane, palette: Palette): Profile | null {
 }
 
 /** The share of a kind in a measure, in one layer. */
-export function shareAt({ stream, curves }: Profile, kind: Kind, measure: Measure, layer: number) {
+export function shareAt(
+  { stream, curves }: Profile,
+  kind: TokenKind,
+  measure: Measure,
+  layer: number,
+) {
   const curve = curves.find((c) => c.kind.id === kind.id && c.measure.id === measure.id);
   return curve?.shares[stream.layers.indexOf(layer)] ?? 0;
 }

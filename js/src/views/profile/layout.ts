@@ -1,11 +1,11 @@
-/** Where the axes, curves, labels and points of the charts go, in pixels. */
+/** The layout of axes, curves, labels and points, in pixels. */
 
-import { linearTicks, logTicks, roundStep, spread } from "../../draw/ticks";
-import { most } from "../../math/arrays";
+import { linearTicks, logTicks, roundStep, spreadLabels } from "../../draw/ticks";
+import { maxOf } from "../../math/arrays";
 import type { Curve, Lines } from "./data";
 import type { Point, Scatter } from "./scatter";
 
-/** A chart, and the edges of the field inside its axes. */
+/** The size of a chart, and the edges of its plot area. */
 export interface Frame {
   width: number;
   height: number;
@@ -15,19 +15,19 @@ export interface Frame {
   bottom: number;
 }
 
-/** The room above for the name of the upright axis, and below for the other one. */
+/** The space above for the title of the vertical axis, and below for the other one. */
 const TOP = 26;
 const BOTTOM = 40;
 const LEFT = 42;
 const RIGHT = 10;
 
-/** The heights of shares: the same in all charts, so that they can be compared. */
+/** The ticks of shares: the same in all charts, so that they can be compared. */
 const SHARES = [0, 0.25, 0.5, 0.75, 1];
 
-/** How far labels stand apart, and how wide a letter of theirs is, on average. */
+/** The distance between labels, and the average width of a letter. */
 export const PITCH = 14;
 const LETTER = 6.1;
-/** From the end of a curve to its label: a short line, and a mark. */
+/** The distance from the end of a curve to its label. */
 export const LEADER = 22;
 
 function frame(width: number, height: number, right: number): Frame {
@@ -38,19 +38,19 @@ function frame(width: number, height: number, right: number): Frame {
 export interface Label {
   curve: Curve;
   text: string;
-  /** Where it stands, and where its curve ends. */
+  /** Its position, and the end of its curve. */
   y: number;
   end: number;
 }
 
 export interface CurveChart {
   frame: Frame;
-  /** The places of the layers. */
+  /** The x positions of the layers. */
   xs: number[];
   y(share: number): number;
-  /** The heights that are written beside the upright axis. */
+  /** The ticks of the vertical axis. */
   ticks: number[];
-  /** The layers that are numbered; all, or every second, fifth, tenth … */
+  /** The layers with a number: all, or every second, fifth, tenth … */
   numbered: number[];
   labels: Label[];
 }
@@ -59,20 +59,20 @@ export interface CurveChart {
 export function curveChart(lines: Lines, width: number, height: number): CurveChart {
   const { layers, curves, top = 1 } = lines;
   const texts = curves.map(({ name }) => name);
-  const longest = most(texts.map(({ length }) => length)) * LETTER;
-  const place = frame(width, height, Math.min(width * 0.48, LEADER + longest));
-  const xs = placesOf(layers, place);
-  const y = (share: number) => place.bottom - (share / top) * (place.bottom - place.top);
+  const longest = maxOf(texts.map(({ length }) => length)) * LETTER;
+  const area = frame(width, height, Math.min(width * 0.48, LEADER + longest));
+  const xs = placesOf(layers, area);
+  const y = (share: number) => area.bottom - (share / top) * (area.bottom - area.top);
   const ends = curves.map(({ shares }) => y(shares.at(-1) ?? 0));
-  const heights = spread(ends, PITCH, place.top, place.bottom);
+  const heights = spreadLabels(ends, PITCH, area.top, area.bottom);
   const labels = curves.map((curve, at) => {
     return { curve, text: texts[at], y: heights[at], end: ends[at] };
   });
   const ticks = lines.top === undefined ? SHARES : linearTicks(0, top, 5);
-  return { frame: place, xs, y, ticks, numbered: numbered(layers, xs), labels };
+  return { frame: area, xs, y, ticks, numbered: numberedLayers(layers, xs), labels };
 }
 
-/** The places of layers, as far apart as their numbers are. */
+/** The x positions of layers, proportional to their numbers. */
 function placesOf(layers: number[], { left, right }: Frame): number[] {
   const [first, last] = [layers[0], layers[layers.length - 1]];
   const [start, end] = [left + 10, right - 6];
@@ -80,14 +80,14 @@ function placesOf(layers: number[], { left, right }: Frame): number[] {
   return layers.map((layer) => start + ((layer - first) / (last - first)) * (end - start));
 }
 
-/** The layers whose numbers fit beside each other. */
-function numbered(layers: number[], xs: number[]): number[] {
+/** The layers whose numbers fit without overlap. */
+function numberedLayers(layers: number[], xs: number[]): number[] {
   const closest = xs.slice(1).reduce((least, x, at) => Math.min(least, x - xs[at]), Infinity);
   const step = Math.max(1, roundStep(20 / closest));
   return layers.filter((layer) => step <= 1 || layer % step === 0);
 }
 
-/** The layer next to a place. */
+/** The index of the layer nearest to a position. */
 export function layerAt(xs: number[], x: number): number {
   let best = 0;
   xs.forEach((at, index) => {
@@ -102,23 +102,23 @@ export interface PointChart {
   y(weight: number): number;
   across: number[];
   up: number[];
-  /** The place of every point, x and y in turn. */
+  /** The position of every point, as alternating x and y. */
   places: Float32Array;
 }
 
-/** The points of a scatter between their axes; what is nothing lies on the lower edge. */
+/** The layout of a scatter plot; on a log scale, zeros are on the lower edge. */
 export function pointChart(scatter: Scatter, width: number, height: number): PointChart {
   const { points, isLog } = scatter;
-  const place = frame(width, height, RIGHT);
+  const area = frame(width, height, RIGHT);
   const norms = points.map(({ norm }) => norm);
   const weights = points.map(({ weight }) => weight);
-  const across = linearTicks(0, (most(norms) || 1) * 1.04, 5);
-  const x = along([0, (most(norms) || 1) * 1.04], [place.left, place.right]);
-  const range = isLog ? logRange(weights) : ([0, (most(weights) || 1) * 1.05] as [number, number]);
+  const across = linearTicks(0, (maxOf(norms) || 1) * 1.04, 5);
+  const x = along([0, (maxOf(norms) || 1) * 1.04], [area.left, area.right]);
+  const range = isLog ? logRange(weights) : ([0, (maxOf(weights) || 1) * 1.05] as [number, number]);
   const up = isLog ? logTicks(...range) : linearTicks(...range, 5);
   const scale = along(isLog ? [Math.log(range[0]), Math.log(range[1])] : range, [
-    place.bottom,
-    place.top,
+    area.bottom,
+    area.top,
   ]);
   const y = (weight: number) => scale(isLog ? Math.log(Math.max(weight, range[0])) : weight);
   const places = new Float32Array(points.length * 2);
@@ -126,36 +126,36 @@ export function pointChart(scatter: Scatter, width: number, height: number): Poi
     places[at * 2] = x(norm);
     places[at * 2 + 1] = y(weight);
   });
-  return { frame: place, x, y, across, up, places };
+  return { frame: area, x, y, across, up, places };
 }
 
 function logRange(weights: number[]): [number, number] {
   const least = weights.reduce((low, w) => (w > 0 && w < low ? w : low), Infinity);
-  return [least / 1.3, most(weights) * 1.3];
+  return [least / 1.3, maxOf(weights) * 1.3];
 }
 
 function along([low, high]: [number, number], [from, to]: [number, number]) {
   return (value: number) => from + ((value - low) / (high - low)) * (to - from);
 }
 
-/** The point nearest to a place and within reach; null where there is none. */
+/** The point nearest to a position and within reach; null if there is none. */
 export function nearest(
   places: Float32Array,
   { x, y, reach }: { x: number; y: number; reach: number },
 ): number | null {
-  let found: number | null = null;
+  let nearestIndex: number | null = null;
   let least = reach ** 2;
   for (let at = 0; at < places.length; at += 2) {
     const distance = (places[at] - x) ** 2 + (places[at + 1] - y) ** 2;
     if (distance <= least) {
       least = distance;
-      found = at / 2;
+      nearestIndex = at / 2;
     }
   }
-  return found;
+  return nearestIndex;
 }
 
-/** Numbers beside some of the points, as many as find room; the highest come first. */
+/** The points that get a number beside them, as many as fit, the highest first. */
 export function tags(points: Point[], places: Float32Array, chosen: number[]): number[] {
   const order = [...chosen].sort((a, b) => points[b].weight - points[a].weight);
   const taken: [number, number][] = [];

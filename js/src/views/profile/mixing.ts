@@ -1,49 +1,53 @@
-/** How much of a token's vector comes from other tokens, rung by rung and layer by layer. */
+/** How much of a token's vector comes from other tokens, by rung and layer. */
 
-import { LADDER, vectorOf } from "../../data/ladder";
 import { plainColor, SHAPES } from "../../data/tokenKinds";
-import { headColor, type Palette, percent } from "../../draw/colors";
-import { total } from "../../math/arrays";
+import { formatPercent, headColor, type Palette } from "../../draw/colors";
+import { sumOf } from "../../math/arrays";
 import { measureOf, type Pane } from "../../state/pane";
 import type { Focus, Measure, Stream, Tokens } from "../../wire/types";
-import { type Aside, quoted } from "../../words/describe";
+import { type Aside, quote } from "../../words/describe";
 import type { Curve, Lines } from "./data";
 
 export interface Mixing extends Lines {
   stream: Stream;
   queries: Tokens;
-  /** The measure that is chosen, where it is a rung with a curve; else the highest rung. */
-  told: Measure;
-  /** For each curve the ratios by layer and query. */
+  /** The chosen measure if it is a rung with a curve, else the highest rung. */
+  rung: Measure;
+  /** For each curve, the ratios by layer and query. */
   values: Float32Array[][];
-  /** How many tokens a mean is over. */
+  /** The number of tokens in a mean. */
   count: number;
 }
 
-/** The mean of the tokens that are looked at; of all where none would be left. */
+/** The mean over the visible tokens; over all if none is visible. */
 export function meanOf(values: ArrayLike<number>, isIn: boolean[]): number {
-  const some = Array.from(values).filter((_, at) => isIn[at]);
-  return some.length > 0 ? total(some) / some.length : total(values) / Math.max(1, values.length);
+  const shown = Array.from(values).filter((_, at) => isIn[at]);
+  return shown.length > 0
+    ? sumOf(shown) / shown.length
+    : sumOf(values) / Math.max(1, values.length);
 }
 
-/** The curves of a pane; null where none are known, undefined while they are on their way. */
+/** The curves of a pane; null if there are none, undefined while they are loading. */
 export function mixingOf(pane: Pane, palette: Palette): Mixing | null | undefined {
-  const { tiles, index, stream, flow, measure, choice } = pane;
-  const rungs = LADDER.filter((id) => stream.statistics.includes(`mixing:${id}`));
+  const { tiles, index, stream, flow, measure, state } = pane;
+  const rungs = stream.measures
+    .map((id) => measureOf(flow, id))
+    .filter(({ family, id }) => family === "ladder" && stream.statistics.includes(`mixing:${id}`))
+    .map(({ id }) => id);
   if (rungs.length === 0) return null;
-  // All are asked for at once, before any is missed.
-  const found = rungs.map((id) =>
+  // Request all layers before returning, so that they load together.
+  const tilesOfRungs = rungs.map((id) =>
     stream.layers.map((layer) => tiles.layer(index, stream, `mixing:${id}`, layer)),
   );
-  const values = found.map((layers) => layers.filter((tile) => tile !== null));
+  const values = tilesOfRungs.map((layers) => layers.filter((tile) => tile !== null));
   if (values.some((layers) => layers.length < stream.layers.length)) return undefined;
-  const isIn = stream.queries.special.map((special) => choice.special !== "hidden" || !special);
+  const isIn = stream.queries.special.map((special) => state.special !== "hidden" || !special);
   const highest = rungs[rungs.length - 1];
   return {
     stream,
     layers: stream.layers,
     queries: stream.queries,
-    told: rungs.includes(measure.id) ? measure : measureOf(flow, highest),
+    rung: rungs.includes(measure.id) ? measure : measureOf(flow, highest),
     title: "mixing ratio: share from other tokens",
     about: "mixing ratio by rung of the ladder",
     values,
@@ -60,20 +64,35 @@ export function mixingOf(pane: Pane, palette: Palette): Mixing | null | undefine
   };
 }
 
+/** The vector that each rung measures, in words. */
+const VECTORS: Record<string, string> = {
+  attention: "a token's attention output",
+  "attention-residual": "a token's vector after the residual",
+  "attention-block": "a token's vector after LayerNorm",
+  "feed-forward": "a token's feed-forward output",
+  "feed-forward-residual": "a token's vector after the second residual",
+  "layer-output": "a token's vector after the layer",
+};
+
+/** The vector that a rung measures: "a token's vector after LayerNorm". */
+export function vectorOf(id: string): string {
+  return VECTORS[id] ?? `a token's vector (${id})`;
+}
+
 /** The ratio of the chosen rung in a sentence, and of all rungs in a table. */
 export function describeMixing(
-  { stream, queries, told, curves, values, count }: Mixing,
+  { stream, queries, rung, curves, values, count }: Mixing,
   layer: number,
   focus: Focus | null,
 ): Aside {
   const at = stream.layers.indexOf(layer);
-  const own = focus?.side === "query" ? focus.token : null;
-  const rung = curves.findIndex(({ kind }) => kind.id === told.id);
-  const name = own === null ? "" : quoted(queries.pieces[own]);
-  const aside = own === null ? "" : `; of ${name} ${percent(values[rung][at][own])}`;
+  const own = focus?.role === "query" ? focus.token : null;
+  const index = curves.findIndex(({ kind }) => kind.id === rung.id);
+  const name = own === null ? "" : quote(queries.pieces[own]);
+  const aside = own === null ? "" : `; of ${name} ${formatPercent(values[index][at][own])}`;
   return {
     notes: [
-      `In layer ${layer}, ${percent(curves[rung].shares[at])} of ${vectorOf(told.id)} ` +
+      `In layer ${layer}, ${formatPercent(curves[index].shares[at])} of ${vectorOf(rung.id)} ` +
         `comes from other tokens (mixing ratio${aside}).`,
     ],
     also: [
@@ -83,8 +102,8 @@ export function describeMixing(
         rows: curves.map(({ name: label, shares }, place) => [
           String(place + 1),
           label,
-          percent(shares[at]),
-          ...(own === null ? [] : [percent(values[place][at][own])]),
+          formatPercent(shares[at]),
+          ...(own === null ? [] : [formatPercent(values[place][at][own])]),
         ]),
       },
     ],
@@ -94,7 +113,7 @@ export function describeMixing(
 export function mixingLines({ count, queries }: Mixing): string[] {
   const left = queries.pieces.length - count;
   return [
-    `mixing ratio: the length of what other tokens give together, over that and the token's own part; mean over ${count} tokens`,
+    `mixing ratio: the norm of what other tokens contribute, divided by that plus the token's own part; mean over ${count} tokens`,
     ...(left > 0 ? [`${left} hidden special tokens are not in the mean`] : []),
   ];
 }

@@ -1,62 +1,63 @@
 /** α against ‖f(x)‖ in one layer: a point for each head and key. */
 
-import { most } from "../../math/arrays";
+import { maxOf } from "../../math/arrays";
 import { spearman } from "../../math/correlation";
-import { type Rows, rowsOf } from "../../math/rows";
+import { rowsOf, type TokenRows } from "../../math/rows";
 import type { Pane } from "../../state/pane";
-import type { Choice, Focus, Stream } from "../../wire/types";
+import type { Focus, Stream, ViewState } from "../../wire/types";
 
 export interface Point {
   head: number;
   row: number;
   /** ‖f(x)‖ of the key in that head. */
   norm: number;
-  /** The mean α that it gets there. */
+  /** The mean α that it gets in that head. */
   weight: number;
 }
 
 export interface Scatter {
   stream: Stream;
-  choice: Choice;
+  state: ViewState;
   layer: number;
   heads: number[];
-  rows: Rows;
+  rows: TokenRows;
   points: Point[];
-  /** Spearman's rank correlation over the points; null where it says nothing. */
+  /** Spearman's rank correlation over the points; null if it is undefined. */
   correlation: number | null;
-  /** Whether α spans more than two powers of ten. */
+  /** Whether α spans more than a factor of 100. */
   isLog: boolean;
-  /** Whether a key is read only by the queries that come after it. */
+  /** Whether a key is visible only to the queries after it. */
   isCausal: boolean;
 }
 
-/** What the points are made of. */
+/** The measures of the two axes. */
 const NEEDED = ["weight", "value-norm"];
 
-/** Why there are no points to show; null where there are. */
-export function whyNone({ tiles, stream, choice }: Pane): string | null {
+/** Why there are no points; null if there are. */
+export function missingReason({ tiles, stream, state }: Pane): string | null {
   const missing = NEEDED.filter((id) => !stream.measures.includes(id));
   if (missing.length > 0) {
     return (
-      `The points of α against ‖f(x)‖ need the measures weight and value-norm; ` +
+      `The scatter plot needs the measures weight and value-norm; ` +
       `${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} not held here. ` +
-      "Analyze again with both among the measures, or give value_norms with the weights."
+      "Analyze again with both measures, or pass value_norms with the weights."
     );
   }
-  return tiles.isLarge(stream) && choice.heads === null
-    ? "This text is so long that heads come one by one: choose some heads to see their points."
+  return tiles.isLarge(stream) && state.heads === null
+    ? "This text is too long to load all heads: choose some heads to see their points."
     : null;
 }
 
-/** The points of a pane's layer and heads, or null while their numbers are on their way. */
+/** The points of a pane's layer and heads, or null while their numbers are loading. */
 export function scatterOf(pane: Pane): Scatter | null {
-  const { tiles, index, stream, layer, choice } = pane;
-  const heads = choice.heads ?? stream.heads;
+  const { tiles, index, stream, state } = pane;
+  const { layer } = state;
+  const heads = state.heads ?? stream.heads;
   const isCausal = stream.name === "decoder";
   const norms = tiles.layer(index, stream, "value-norm", layer);
   const weights = planesOf(pane, heads);
   if (!norms || !weights) return null;
-  const rows = rowsOf(stream.keys, choice);
+  const rows = rowsOf(stream.keys, state);
   const across = stream.keys.pieces.length;
   const points = heads.flatMap((head, at) => {
     const means = meansOf(weights[at], across, isCausal);
@@ -73,22 +74,25 @@ export function scatterOf(pane: Pane): Scatter | null {
   );
   return {
     stream,
-    choice,
+    state,
     layer,
     heads,
     rows,
     points,
     correlation,
-    isLog: spans(ys) > 100,
+    isLog: ratioOfExtremes(ys) > 100,
     isCausal,
   };
 }
 
-/** α of each of these heads [query key]; a large layer comes head by head. */
-function planesOf({ tiles, index, stream, layer }: Pane, heads: number[]): Float32Array[] | null {
+/** α of each of these heads [query key]; a large layer is loaded head by head. */
+function planesOf(
+  { tiles, index, stream, state: { layer } }: Pane,
+  heads: number[],
+): Float32Array[] | null {
   if (tiles.isLarge(stream)) {
-    const some = heads.map((head) => tiles.layer(index, stream, "weight", layer, head));
-    const here = some.filter((plane) => plane !== null);
+    const planes = heads.map((head) => tiles.layer(index, stream, "weight", layer, head));
+    const here = planes.filter((plane) => plane !== null);
     return here.length === heads.length ? here : null;
   }
   const all = tiles.layer(index, stream, "weight", layer);
@@ -107,19 +111,19 @@ export function meansOf(weights: Float32Array, keys: number, isCausal: boolean):
   return means.map((sum, key) => sum / Math.max(1, isCausal ? queries - key : queries));
 }
 
-/** The largest over the smallest that is not nothing. */
-function spans(values: number[]): number {
+/** The largest value divided by the smallest positive one. */
+function ratioOfExtremes(values: number[]): number {
   const least = values.reduce((low, value) => (value > 0 && value < low ? value : low), Infinity);
-  return least < Infinity ? most(values) / least : 1;
+  return least < Infinity ? maxOf(values) / least : 1;
 }
 
 /**
- * The row of the token in focus as one that is read from; null where it has none.
+ * The row of the token in focus as a key; null if it has none.
  *
- * In self-attention a token that receives is also one that is read from.
+ * In self-attention a query is also a key.
  */
-export function rowIn({ stream, rows }: Scatter, focus: Focus | null): number | null {
-  if (focus === null || (focus.side === "query" && stream.name === "cross")) return null;
+export function scatterRow({ stream, rows }: Scatter, focus: Focus | null): number | null {
+  if (focus === null || (focus.role === "query" && stream.name === "cross")) return null;
   const row = rows.rowOf[focus.token] ?? -1;
   return row < 0 ? null : row;
 }

@@ -1,17 +1,17 @@
-/** The charts in words: a sentence, tables, a legend. */
+/** The profile in words: a sentence, tables, a legend. */
 
-import { number, percent } from "../../draw/colors";
-import { rank } from "../../math/arrays";
+import { formatNumber, formatPercent } from "../../draw/colors";
+import { rankOrder } from "../../math/arrays";
 import type { Chart, Focus } from "../../wire/types";
-import { type Description, quoted } from "../../words/describe";
+import { type Description, quote } from "../../words/describe";
 import { chartLines, describeChart } from "./charts";
 import { type Profile, shareAt } from "./data";
 import { describeMixing, type Mixing, mixingLines } from "./mixing";
-import { type Point, rowIn, type Scatter } from "./scatter";
+import { type Point, type Scatter, scatterRow } from "./scatter";
 
 const ROWS = 8;
 
-/** What is said about a layer, or about the token in focus where its points are known. */
+/** The description of a layer, or of the token in focus if its points are known. */
 export function describeProfile(
   profile: Profile,
   scatter: Scatter | null,
@@ -20,15 +20,15 @@ export function describeProfile(
   mixing: Mixing | null = null,
   charts: Chart[] = [],
 ): Description {
-  const row = scatter && !isPointed ? rowIn(scatter, focus) : null;
-  const found =
+  const row = scatter && !isPointed ? scatterRow(scatter, focus) : null;
+  const main =
     scatter && row !== null ? describeToken(scatter, row) : describeLayer(profile, layer);
   const asides = [
     ...(mixing ? [describeMixing(mixing, layer, focus)] : []),
     ...charts.map((chart) => describeChart(chart, layer)),
   ];
   return {
-    ...found,
+    ...main,
     notes: asides.flatMap(({ notes }) => notes),
     also: asides.flatMap(({ also }) => also),
   };
@@ -48,61 +48,61 @@ function describeLayer(profile: Profile, layer: number): Description {
     rows: kinds.map(({ id, name }, at) => [
       String(count(id)),
       name,
-      ...shares.map((by) => percent(by[at])),
+      ...shares.map((by) => formatPercent(by[at])),
     ]),
   };
 }
 
-/** Where two measures differ most; of one, who gets most. */
+/** Where two measures differ most; for one measure, the largest shares. */
 function headline({ kinds, measures }: Profile, [own, other]: number[][]): string {
   const [first, second] = measures.map(({ label }) => label);
   if (other) {
-    const [at] = rank(own.map((share, kind) => Math.abs(share - other[kind])));
+    const [at] = rankOrder(own.map((share, kind) => Math.abs(share - other[kind])));
     const { name } = kinds[at];
     const verb = name === "words" ? "get" : "gets";
-    return `${name} ${verb} ${percent(own[at])} of ${first} and ${percent(other[at])} of ${second}`;
+    return `${name} ${verb} ${formatPercent(own[at])} of ${first} and ${formatPercent(other[at])} of ${second}`;
   }
-  const [at, ...rest] = rank(own).slice(0, 3);
+  const [at, ...rest] = rankOrder(own).slice(0, 3);
   const verb = kinds[at].name === "words" ? "get" : "gets";
-  const more = rest.map((kind) => `, ${kinds[kind].name} ${percent(own[kind])}`).join("");
-  return `${kinds[at].name} ${verb} ${percent(own[at])} of ${first}${more}`;
+  const more = rest.map((kind) => `, ${kinds[kind].name} ${formatPercent(own[kind])}`).join("");
+  return `${kinds[at].name} ${verb} ${formatPercent(own[at])} of ${first}${more}`;
 }
 
 function describeToken(scatter: Scatter, row: number): Description {
   const { points, rows, layer, heads } = scatter;
   const own = points.filter((point) => point.row === row);
-  const name = quoted(rows.labels[row]);
-  const told = (of: "weight" | "norm", label: string) => {
+  const name = quote(rows.labels[row]);
+  const phrase = (of: "weight" | "norm", label: string) => {
     const means = meansByRow(scatter, of);
-    return `${label} ${number(means[row])} (number ${place(means, means[row])} of ${means.length})`;
+    return `${label} ${formatNumber(means[row])} (number ${rankAmong(means, means[row])} of ${means.length})`;
   };
   const among = (point: Point, of: "weight" | "norm") => {
     const others = points.filter(({ head }) => head === point.head).map((other) => other[of]);
-    return place(others, point[of]);
+    return rankAmong(others, point[of]);
   };
-  const order = rank(own.map(({ weight }) => weight)).slice(0, ROWS);
-  const some = own.length > ROWS ? `, the ${ROWS} heads with most α` : "";
+  const order = rankOrder(own.map(({ weight }) => weight)).slice(0, ROWS);
+  const limit = own.length > ROWS ? `, the ${ROWS} heads with most α` : "";
   return {
     sentence:
-      `Layer ${layer}, ${headsOf(heads, scatter)}: ${name} gets ${told("weight", "mean α")} ` +
-      `and has ${told("norm", heads.length > 1 ? "mean ‖f(x)‖" : "‖f(x)‖")}.`,
-    caption: `${name} (${rows.pieces[row][0]}) in layer ${layer}${some}`,
-    columns: ["head", `place among ${rows.labels.length}`, "mean α", "‖f(x)‖"],
+      `Layer ${layer}, ${headsOf(heads, scatter)}: ${name} gets ${phrase("weight", "mean α")} ` +
+      `and has ${phrase("norm", heads.length > 1 ? "mean ‖f(x)‖" : "‖f(x)‖")}.`,
+    caption: `${name} (${rows.pieces[row][0]}) in layer ${layer}${limit}`,
+    columns: ["head", `rank among ${rows.labels.length}`, "mean α", "‖f(x)‖"],
     rows: order.map((at) => [
       String(own[at].head),
       `${among(own[at], "weight")} by α, ${among(own[at], "norm")} by ‖f(x)‖`,
-      number(own[at].weight),
-      number(own[at].norm),
+      formatNumber(own[at].weight),
+      formatNumber(own[at].norm),
     ]),
   };
 }
 
-/** How many are greater, counted from 1. */
-function place(values: number[], own: number): number {
+/** The rank of a value, from 1. */
+function rankAmong(values: number[], own: number): number {
   return values.filter((value) => value > own).length + 1;
 }
 
-/** The mean over heads of what the points of each row show. */
+/** The mean over heads for each row. */
 function meansByRow({ points, rows, heads }: Scatter, of: "weight" | "norm"): number[] {
   const means = new Array<number>(rows.labels.length).fill(0);
   for (const point of points) means[point.row] += point[of] / heads.length;
@@ -125,19 +125,19 @@ export function profileLines(
   mixing: Mixing | null = null,
   charts: Chart[] = [],
 ): string[] {
-  const { measures, hidden, choice } = profile;
+  const { measures, hidden, state } = profile;
   const [first, second] = measures.map(({ label }) => label);
   const what = measures[0].axes.includes("query") ? "all that a layer's queries take" : "the sum";
   return [
-    `curves: what each kind of token has of ${what}, all heads together`,
+    `curves: the share of each kind of token in ${what}, all heads together`,
     ...(second ? [`solid ${first}, dashed ${second}`] : []),
     ...(hidden.length > 0
-      ? [`hidden: ${hidden.join(", ")}; the shares are still of everything, so they add up to less`]
+      ? [`hidden: ${hidden.join(", ")}; shares still refer to everything, so they add up to less`]
       : []),
     ...(scatter ? pointLines(scatter, focus) : []),
     ...(mixing ? mixingLines(mixing) : []),
     ...charts.flatMap(chartLines),
-    ...(choice.words ? ["curves count pieces, points words: α added, ‖f(x)‖ averaged"] : []),
+    ...(state.words ? ["curves show pieces, points show words (α added, ‖f(x)‖ averaged)"] : []),
   ];
 }
 
@@ -147,15 +147,17 @@ function pointLines(scatter: Scatter, focus: Focus | null): string[] {
   return [
     `points: one for each head and key, layer ${layer}, ${headsOf(heads, scatter)}; ` +
       "colors and shapes as in the curves",
-    correlated(correlation, points.length),
+    correlationPhrase(correlation, points.length),
     ...(isLog ? ["α on a log scale"] : []),
-    ...(zeros > 0 ? [`on its lower edge, where α = 0: ${zeros}`] : []),
+    ...(zeros > 0 ? [`points on the lower edge (α = 0): ${zeros}`] : []),
     ...(isCausal ? ["mean α over the queries that can see the key"] : []),
-    ...(heads.length > 1 && rowIn(scatter, focus) !== null ? ["numbers beside points: heads"] : []),
+    ...(heads.length > 1 && scatterRow(scatter, focus) !== null
+      ? ["numbers beside points: heads"]
+      : []),
   ];
 }
 
-function correlated(correlation: number | null, count: number): string {
+function correlationPhrase(correlation: number | null, count: number): string {
   if (correlation === null) return `too few different points (${count}) for a rank correlation`;
   const sign = correlation < 0 ? "−" : "";
   const size = Math.abs(correlation).toFixed(2);

@@ -1,24 +1,28 @@
 /** Zoom and pan, by wheel, pinch, drag, double click and keys. */
 
-/** What gestures do; the points are pixels from the upper left of the node. */
+/** What gestures do; points are in pixels from the upper left of the node. */
 export interface Moves {
   zoom(factor: number, x: number, y: number): unknown;
-  /** Whether it moved: where it cannot, the page may scroll instead. */
+  /** Returns whether it moved; if not, the page may scroll instead. */
   pan(across: number, down: number): boolean;
   whole(): unknown;
 }
 
-/** How much a turn of the wheel, a key and a double click zoom. */
+/** The zoom factors of the wheel, a key and a double click. */
 const PER_PIXEL = 0.0035;
 const STEP = 1.5;
 const DOUBLE = 2;
 
-/** How far a key pans, and how far a pointer may slip in a click. */
+/** The distance a key pans, and the distance a pointer may move during a click. */
 const STRIDE = 48;
 const SLIP = 4;
 
-/** Listen to all of them; tells whether a click that now comes was the end of a drag. */
-export function gestures(node: HTMLElement, moves: Moves, signal: AbortSignal): () => boolean {
+/** Listen to all gestures; the result tells whether the next click ends a drag. */
+export function listenToGestures(
+  node: HTMLElement,
+  moves: Moves,
+  signal: AbortSignal,
+): () => boolean {
   const point = ({ clientX, clientY }: { clientX: number; clientY: number }): [number, number] => {
     const { left, top } = node.getBoundingClientRect();
     return [clientX - left, clientY - top];
@@ -34,39 +38,39 @@ export function gestures(node: HTMLElement, moves: Moves, signal: AbortSignal): 
   };
   node.addEventListener("wheel", turned, { signal, passive: false });
   node.addEventListener("dblclick", doubled, { signal });
-  return dragging(node, moves, point, signal);
+  return listenToDrags(node, moves, point, signal);
 }
 
 type Point = [x: number, y: number];
 
 /** One pointer drags, two pinch. */
-function dragging(
+function listenToDrags(
   node: HTMLElement,
   moves: Moves,
   point: (event: PointerEvent) => Point,
   signal: AbortSignal,
 ): () => boolean {
-  const held = new Map<number, Point>();
+  const pointers = new Map<number, Point>();
   let slipped = 0;
   const down = (event: PointerEvent): void => {
-    if (held.size === 0) slipped = 0;
-    held.set(event.pointerId, point(event));
+    if (pointers.size === 0) slipped = 0;
+    pointers.set(event.pointerId, point(event));
   };
   const moved = (event: PointerEvent): void => {
-    const before = held.get(event.pointerId);
+    const before = pointers.get(event.pointerId);
     if (!before) return;
     const now = point(event);
     const [across, along] = [now[0] - before[0], now[1] - before[1]];
     slipped += Math.hypot(across, along);
-    const other = [...held].find(([id]) => id !== event.pointerId)?.[1];
+    const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
     if (other) {
-      const factor = apart(now, other) / Math.max(1, apart(before, other));
+      const factor = distanceOf(now, other) / Math.max(1, distanceOf(before, other));
       moves.zoom(factor, (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
     } else if (slipped > SLIP) moves.pan(across, along);
-    held.set(event.pointerId, now);
+    pointers.set(event.pointerId, now);
   };
   const up = ({ pointerId }: PointerEvent): void => {
-    held.delete(pointerId);
+    pointers.delete(pointerId);
   };
   node.addEventListener("pointerdown", down, { signal });
   node.addEventListener("pointermove", moved, { signal });
@@ -76,11 +80,11 @@ function dragging(
   return () => slipped > SLIP;
 }
 
-function apart([x, y]: Point, [u, v]: Point): number {
+function distanceOf([x, y]: Point, [u, v]: Point): number {
   return Math.hypot(x - u, y - v);
 }
 
-/** What a key does to a field of this size, or null for keys that are none of ours. */
+/** What a key does to a field of this size, or null for other keys. */
 export function keyMove(
   { key, shiftKey }: Pick<KeyboardEvent, "key" | "shiftKey">,
   moves: Moves,

@@ -1,34 +1,34 @@
-/** A field of cells on a canvas: one pixel for each, enlarged without blur. */
+/** A field of cells on a canvas: one pixel per cell, enlarged without blur. */
 
 import { contrast, type Palette } from "../../draw/colors";
 import { heatOf, type Rgb } from "../../draw/heat";
-import { signedNumber, signedPercent } from "../../draw/signedCells";
-import { type Port, type Room, sizeOf } from "../../draw/viewport";
-import { type Cells, pooled } from "./cells";
+import { formatSignedNumber, formatSignedPercent } from "../../draw/signedCells";
+import { type CellField, sizeOf, type Viewport } from "../../draw/viewport";
+import { type Cells, poolCells } from "./cells";
 
-/** From this size on cells are set apart by lines, and have room for their numbers. */
+/** The cell sizes from which lines separate cells, and from which numbers fit. */
 const LINED = 9;
 const NUMBERED = { wide: 38, tall: 15 };
 
-/** How much of the paper covers what is out of focus. */
+/** The opacity of the cover over everything out of focus. */
 const COVER = 0.78;
 
 type Context = CanvasRenderingContext2D;
 
-/** How many cells share a device pixel, along each side. */
-export function blockOf({ wide, tall }: Room, { zoom }: Port, ratio: number) {
+/** How many cells share a device pixel, along each axis. */
+export function blockOf({ wide, tall }: CellField, { zoom }: Viewport, ratio: number) {
   const share = (size: number) => Math.max(1, Math.ceil(1 / (size * zoom * ratio) - 1e-6));
   return { rows: share(tall), columns: share(wide) };
 }
 
-/** One pixel for each block of cells; null where the browser refuses to draw. */
+/** One pixel per block of cells; null if the browser provides no canvas. */
 export function imageOf(
   depths: Float32Array,
   columns: number,
   block: { rows: number; columns: number },
   color: (part: number) => Rgb,
 ): HTMLCanvasElement | null {
-  const field = pooled(depths, columns, block);
+  const field = poolCells(depths, columns, block);
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, field.columns);
   canvas.height = Math.max(1, field.rows);
@@ -47,13 +47,13 @@ export function imageOf(
   return canvas;
 }
 
-/** The part of the image that is in sight. */
+/** Paint the visible part of the image. */
 export function paintField(
   context: Context,
   image: HTMLCanvasElement,
   block: { rows: number; columns: number },
-  room: Room,
-  port: Port,
+  room: CellField,
+  port: Viewport,
   { paper }: Palette,
 ): void {
   const [wide, tall] = [room.wide * port.zoom, room.tall * port.zoom];
@@ -76,12 +76,12 @@ export function paintField(
   }
 }
 
-/** The numbers in the cells, once there is room for them. */
+/** Paint the numbers in the cells, if they fit. */
 export function paintNumbers(
   context: Context,
   { cells, depths }: { cells: Cells; depths: Float32Array },
-  room: Room,
-  port: Port,
+  room: CellField,
+  port: Viewport,
   palette: Palette,
 ): void {
   const [wide, tall] = [room.wide * port.zoom, room.tall * port.zoom];
@@ -106,35 +106,37 @@ export function paintNumbers(
   }
 }
 
-/** A cell's number, or its share where every row is divided by its whole. */
+/** A cell's value, or its share if rows are divided by their sum. */
 function textOf({ values, wholes, isDivided }: Cells, row: number, at: number): string {
-  return isDivided ? signedPercent(values[at] / (wholes[row] || 1)) : signedNumber(values[at]);
+  return isDivided
+    ? formatSignedPercent(values[at] / (wholes[row] || 1))
+    : formatSignedNumber(values[at]);
 }
 
-/** Ink or paper, whichever stands out more. */
+/** Ink or paper, whichever has more contrast. */
 function legible(color: readonly number[], { ink, paper }: Palette): string {
   const hex = `#${color.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
   return contrast(hex, ink) >= contrast(hex, paper) ? ink : paper;
 }
 
-/** What is looked at: a row, a column, or both, and the cell under the pointer. */
+/** The row and column in focus. */
 export interface Aim {
   row: number | null;
   column: number | null;
 }
 
-/** Cover all but a row and a column; frame the cell where they meet. */
+/** Cover all but a row and a column; frame the cell where they cross. */
 export function paintAim(
   context: Context,
   { row, column }: Aim,
-  room: Room,
-  port: Port,
+  room: CellField,
+  port: Viewport,
   { paper, ink }: Palette,
 ): void {
   if (row === null && column === null) return;
   const { width, height } = sizeOf(room);
-  const rows = bands(row, port.top, room.tall * port.zoom, height);
-  const columns = bands(column, port.left, room.wide * port.zoom, width);
+  const rows = bandsAround(row, port.top, room.tall * port.zoom, height);
+  const columns = bandsAround(column, port.left, room.wide * port.zoom, width);
   context.fillStyle = paper;
   context.globalAlpha = COVER;
   for (const [top, bottom] of rows) {
@@ -148,8 +150,8 @@ export function paintAim(
   context.strokeRect((column - port.left) * wide, (row - port.top) * tall, wide, tall);
 }
 
-/** What lies before and after a line; everything where there is none. */
-function bands(line: number | null, first: number, size: number, whole: number): Band[] {
+/** The ranges before and after a line; everything if there is none. */
+function bandsAround(line: number | null, first: number, size: number, whole: number): Band[] {
   if (line === null) return [[0, whole]];
   const [start, end] = [(line - first) * size, (line + 1 - first) * size];
   return [

@@ -1,27 +1,27 @@
-/** Marks on a canvas; where they go was decided by the layout. */
+/** Paints marks on a canvas, at positions computed by the layout. */
 
-import { type Bar, curve, middle, type Ribbon } from "../../data/ribbons";
+import { type Bar, curveBetween, middle, type Ribbon } from "../../data/ribbons";
 import type { Pen } from "../../draw/pen";
-import { density } from "../../draw/pixelRatio";
+import { pixelRatio } from "../../draw/pixelRatio";
 
-/** How solid a mark is: among all others, and when it is brought out. */
+/** The opacity of a mark: among all others, and when highlighted. */
 export const AMONG = 0.75;
 export const ALONE = 1;
 
-/** The tallest picture that every browser's canvas can hold, in device pixels. */
+/** The tallest canvas that every browser supports, in device pixels. */
 const TALLEST = 16000;
 
-/** A canvas of this size in CSS pixels, wiped, or null where the browser refuses to draw. */
-export function sheet(
+/** The context of an empty canvas of this size in CSS pixels, or null if there is none. */
+export function prepareCanvas(
   canvas: HTMLCanvasElement,
   width: number,
   height: number,
 ): CanvasRenderingContext2D | null {
-  const ratio = Math.min(density(), TALLEST / Math.max(1, height));
+  const ratio = Math.min(pixelRatio(), TALLEST / Math.max(1, height));
   const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
   const context = canvas.getContext("2d");
   if (canvas.width === across && canvas.height === down) {
-    context?.clearRect(0, 0, width, height); // a new sheet would cost new memory
+    context?.clearRect(0, 0, width, height); // resizing would allocate new memory
     return context;
   }
   canvas.width = across;
@@ -32,7 +32,7 @@ export function sheet(
   return context;
 }
 
-/** Ribbons between two columns, the last on top. */
+/** Paint ribbons between two columns, the last on top. */
 export function paintRibbons(
   context: Pen,
   ribbons: Ribbon[],
@@ -42,7 +42,7 @@ export function paintRibbons(
 ): void {
   context.globalAlpha = solidity;
   for (const { plane, width, from, to } of ribbons) {
-    const [x, y, ...rest] = curve(left, from, right, to);
+    const [x, y, ...rest] = curveBetween(left, from, right, to);
     context.beginPath();
     context.moveTo(x, y);
     context.bezierCurveTo(...rest);
@@ -53,7 +53,7 @@ export function paintRibbons(
   context.globalAlpha = 1;
 }
 
-/** Bars that grow from `base` by `reach`, to the left where that is negative. */
+/** Paint bars from `base` with length `reach`, to the left if that is negative. */
 export function paintBars(
   context: Pen,
   bars: Bar[],

@@ -1,9 +1,8 @@
-/** Keys that are moments of a sound: where they lie in time, and which stretch a word reads. */
+/** Keys that are moments of audio: their times, and the stretch that a word reads. */
 
 import { linearTicks } from "../../draw/ticks";
-import type { Word } from "../alignment/data";
 
-/** When the first key begins, and how far it is to the next, in seconds. */
+/** The start of the first key and the distance between keys, in seconds. */
 export interface Clock {
   first: number;
   step: number;
@@ -11,21 +10,16 @@ export interface Clock {
 
 const TIME = /^(\d+\.\d+) s$/;
 
-/** The clock of keys that are all named by when they begin; null of any others. */
+/** The clock of keys whose labels are all times; null for other keys. */
 export function clockOf(labels: string[]): Clock | null {
   if (labels.length < 2) return null;
-  const found = labels.map((label) => Number(TIME.exec(label)?.[1] ?? Number.NaN));
-  const last = found[found.length - 1];
-  const step = (last - found[0]) / (labels.length - 1);
-  return found.every(Number.isFinite) && step > 0 ? { first: found[0], step } : null;
+  const times = labels.map((label) => Number(TIME.exec(label)?.[1] ?? Number.NaN));
+  const last = times[times.length - 1];
+  const step = (last - times[0]) / (labels.length - 1);
+  return times.every(Number.isFinite) && step > 0 ? { first: times[0], step } : null;
 }
 
-/** The clock of words, where each is a moment. */
-export function clockOfWords(words: Word[]): Clock | null {
-  return clockOf(words.map(({ label }) => label));
-}
-
-/** Round moments, about so many, and the place of each among the keys, in parts of a key. */
+/** About `count` round times, and the position of each in units of keys. */
 export function momentsOf({ first, step }: Clock, keys: number, count: number) {
   return linearTicks(first, first + keys * step, count).map((time) => ({
     text: `${time} s`,
@@ -33,11 +27,11 @@ export function momentsOf({ first, step }: Clock, keys: number, count: number) {
   }));
 }
 
-/** How far apart round moments stand along an axis, and how near they may come to another label. */
+/** The distance between round times along an axis, and the minimum distance to another label. */
 const APART = 44;
 const NEAR = 12;
 
-/** The lines of an axis that get a label: round moments in sight, and always `own`. */
+/** The lines of an axis that get a label: visible round times, and always `own`. */
 export function momentLines(
   { first: start, step }: Clock,
   { first, seen, count }: { first: number; seen: number; count: number },
@@ -52,13 +46,13 @@ export function momentLines(
   return own === null ? free : [...free, own];
 }
 
-/** A stretch of keys, from one up to another that is not in it. */
+/** A half-open range of keys. */
 export interface Span {
   from: number;
   to: number;
 }
 
-/** The keys around the best one of which a word takes at least half as much as of the best. */
+/** The keys around the best one from which a word takes at least half as much. */
 export function spanAround(row: ArrayLike<number>, best: number): Span {
   const isIn = (at: number) => at >= 0 && at < row.length && row[at] >= row[best] / 2;
   let [from, to] = [best, best + 1];
@@ -67,7 +61,7 @@ export function spanAround(row: ArrayLike<number>, best: number): Span {
   return { from, to };
 }
 
-/** A stretch in words, such as `0.42–0.58 s`. */
+/** A range as text, such as `0.42–0.58 s`. */
 export function spanText({ first, step }: Clock, { from, to }: Span): string {
   const at = (place: number) => (first + place * step).toFixed(2);
   return `${at(from)}–${at(to)} s`;

@@ -1,29 +1,29 @@
 /** A column of tokens that can be pointed at and pinned. */
 
-import { element, visible } from "../../draw/dom";
-import type { Rows } from "../../math/rows";
-import type { Side } from "../../wire/types";
-import type { Hand } from "../view";
+import { element, visibleText } from "../../draw/dom";
+import type { TokenRows } from "../../math/rows";
+import type { Role } from "../../wire/types";
+import type { ViewActions } from "../view";
 
 export interface Column {
   node: HTMLElement;
-  show(rows: Rows, isDimmed: boolean): void;
-  /** Mark the row in focus; dim those that are not in `lit`. */
+  show(rows: TokenRows, isDimmed: boolean): void;
+  /** Mark the row in focus; dim rows that are not in `lit`. */
   mark(row: number | null, lit: Set<number> | null): void;
 }
 
-export function column(side: Side, hand: Hand, signal: AbortSignal): Column {
-  const name = side === "query" ? "tokens that receive" : "tokens read from";
-  const node = element("ol", { class: `nv-tokens nv-${side}`, "aria-label": name });
-  let shown: Rows | null = null;
+export function tokenColumn(role: Role, actions: ViewActions, signal: AbortSignal): Column {
+  const name = role === "query" ? "tokens that receive" : "tokens read from";
+  const node = element("ol", { class: `nv-tokens nv-${role}`, "aria-label": name });
+  let shown: TokenRows | null = null;
   let key = "";
-  const show = (rows: Rows, isDimmed: boolean): void => {
+  const show = (rows: TokenRows, isDimmed: boolean): void => {
     shown = rows;
     node.classList.toggle("nv-quiet", isDimmed);
-    const wanted = JSON.stringify([rows.labels, rows.pieces]);
-    if (wanted === key) return;
-    key = wanted;
-    node.replaceChildren(...rows.labels.map((_, row) => label(rows, row)));
+    const nextKey = JSON.stringify([rows.labels, rows.pieces]);
+    if (nextKey === key) return;
+    key = nextKey;
+    node.replaceChildren(...rows.labels.map((_, row) => tokenLabel(rows, row)));
   };
   const mark = (own: number | null, lit: Set<number> | null): void => {
     [...node.children].forEach((item, row) => {
@@ -31,35 +31,35 @@ export function column(side: Side, hand: Hand, signal: AbortSignal): Column {
       item.classList.toggle("nv-dim", lit !== null && !lit.has(row) && row !== own);
     });
   };
-  pointing(node, (row) => shown?.pieces[row]?.[0] ?? null, side, hand, signal);
+  listenToPointer(node, (row) => shown?.pieces[row]?.[0] ?? null, role, actions, signal);
   return { node, show, mark };
 }
 
-/** Let the children of a node stand for tokens: point at them to look, click to pin. */
-export function pointing(
+/** Make the children of a node act as tokens: pointing previews, clicking pins. */
+export function listenToPointer(
   node: HTMLElement,
   pieceOf: (child: number) => number | null,
-  side: Side,
-  hand: Hand,
+  role: Role,
+  actions: ViewActions,
   signal: AbortSignal,
 ): void {
   const under = (event: Event) => {
     const target = event.target instanceof Element ? event.target : null;
     const child = [...node.children].findIndex((item) => item.contains(target));
     const token = child < 0 ? null : pieceOf(child);
-    return token === null ? null : { side, token };
+    return token === null ? null : { role, token };
   };
-  node.addEventListener("pointerover", (event) => hand.hover(under(event)), { signal });
-  node.addEventListener("pointerleave", () => hand.hover(null), { signal });
+  node.addEventListener("pointerover", (event) => actions.hover(under(event)), { signal });
+  node.addEventListener("pointerleave", () => actions.hover(null), { signal });
   const clicked = (event: Event): void => {
     const focus = under(event);
-    if (focus) hand.pin(focus);
+    if (focus) actions.pin(focus);
   };
   node.addEventListener("click", clicked, { signal });
 }
 
-function label({ labels, special, pieces }: Rows, row: number): HTMLElement {
+function tokenLabel({ labels, special, pieces }: TokenRows, row: number): HTMLElement {
   const title = `${pieces[row].join(", ")}: ${labels[row]}`;
-  const text = element("span", { dir: "auto", title }, visible(labels[row]));
+  const text = element("span", { dir: "auto", title }, visibleText(labels[row]));
   return element("li", special[row] ? { class: "nv-special" } : {}, text);
 }

@@ -1,68 +1,68 @@
-/** The marks of the stack: ribbons through the layers, or bars where each layer is for itself. */
+/** The marks of the stack: ribbons through the layers, or bars if each layer is shown by itself. */
 
 import { middle } from "../../data/ribbons";
 import { headColor, type Palette } from "../../draw/colors";
 import type { Pen } from "../../draw/pen";
-import { most, rank } from "../../math/arrays";
-import { type Links, linksOf } from "../../math/trace";
+import { maxOf, rankOrder } from "../../math/arrays";
+import { linksOf, type TraceLinks } from "../../math/trace";
 import { paintRibbons } from "../shared/paint";
-import { center, type Lanes, ribbonsIn, widthOf, yardstick } from "./layout";
-import { type Makeup, partsApart } from "./makeup";
+import { bandCenter, type Lanes, ribbonsIn, widthOf, yardstick } from "./layout";
+import { layerShares, type Makeup } from "./makeup";
 
-/** How far to go in drawing: so many curves a canvas draws while a reader waits; long ones take longer. */
+/** The share of mass to draw, and the most curves; fewer for long texts, which take longer. */
 const SHARE = 0.95;
 const LIMIT = { short: 4000, long: 2400 };
 const LONG = 64;
 
-/** How solid a ribbon is; they cross, and the posts should stand out. */
+/** The opacity of ribbons, so that posts stand out. */
 const SOLID = 0.5;
 
-/** How much of the height all tokens alike cover where ribbons go straight, to leave gaps. */
+/** The fraction of the height that direct ribbons of all tokens cover, to leave gaps. */
 const OPEN = 0.7;
 
-/** Half the width of a post, and of the dots where nothing lies. */
+/** Half the width of a post and of a dot. */
 const POST = 2;
 const DOT = 1;
 
-/** So many tokens of a column are named between the others, from this share on. */
+/** How many tokens of a column are named, and their minimum share. */
 const NAMED = { most: 3, least: 0.05 };
 
 /** What is drawn of a makeup. */
 export interface Strands {
   makeup: Makeup;
-  /** The links by layer; null where each layer is for itself. */
-  links: Links | null;
-  /** How wide all mass is in pixels, or how long a bar. */
+  /** The links by layer; null if each layer is shown by itself. */
+  links: TraceLinks | null;
+  /** The width of the total mass in pixels. */
   width: number;
-  /** The share that the mark in the legend stands for, or the longest bar. */
+  /** The share of the legend's swatch, or of the longest bar. */
   unit: number;
-  /** What each layer shows where each is for itself. */
-  apart: Float64Array[];
+  /** The shares of each layer, if each is shown by itself. */
+  layers: Float64Array[];
 }
 
 export function strandsOf(makeup: Makeup, lanes: Lanes, threshold: number): Strands {
-  const { trace, depth, about, columns } = makeup;
+  const { trace, stack, about, columns } = makeup;
   if (trace) {
     const limit = lanes.rows > LONG ? LIMIT.long : LIMIT.short;
     const links = linksOf(trace, trace.nodes[0].length, { share: SHARE, limit, least: threshold });
     const posts = columns.map((column) => lanes.posts[column]);
-    const isEven = depth.way === "carried" && !about;
+    const isEven = stack.mode === "direct" && !about;
     const room = isEven ? OPEN * lanes.rows * lanes.pitch : Infinity;
     const width = Math.min(room, widthOf(trace, links, { ...lanes, posts }));
-    return { makeup, links, width, unit: yardstick(width), apart: [] };
+    return { makeup, links, width, unit: yardstick(width), layers: [] };
   }
-  const row = about?.side === "query" ? about : null;
-  const apart = depth.divisions.map((_, index) => partsApart(depth, row, index));
-  return { makeup, links: null, width: 0, unit: most(apart.map(most)), apart };
+  const row = about?.role === "query" ? about : null;
+  const layers = stack.divisions.map((_, index) => layerShares(stack, row, index));
+  return { makeup, links: null, width: 0, unit: maxOf(layers.map(maxOf)), layers };
 }
 
-/** A part of the lanes, from top to bottom, in pixels. */
+/** A vertical range, in pixels. */
 export interface Stretch {
   top: number;
   bottom: number;
 }
 
-/** Everything that reaches into a stretch, with a dot for every token of every column. */
+/** Paint everything within a range, with a dot for every token of every column. */
 export function paintStrands(
   context: Pen,
   strands: Strands,
@@ -70,10 +70,10 @@ export function paintStrands(
   palette: Palette,
   stretch: Stretch,
 ): void {
-  const { trace, depth, columns } = strands.makeup;
+  const { trace, stack, columns } = strands.makeup;
   const posts = columns.map((column) => lanes.posts[column]);
-  const color = headColor(depth.head, palette);
-  if (depth.way === "apart") paintApart(context, strands, lanes, color, palette);
+  const color = headColor(stack.head, palette);
+  if (stack.mode === "separate") paintApart(context, strands, lanes, color, palette);
   if (!trace) return;
   paintDots(context, lanes, palette, stretch);
   strands.links?.layers.forEach((links, layer) => {
@@ -89,7 +89,7 @@ export function paintStrands(
     masses.forEach((mass, row) => {
       const band = mass * strands.width;
       if (band < 0.5) return;
-      const top = center(row, band, lanes) - band / 2;
+      const top = bandCenter(row, band, lanes) - band / 2;
       if (!touches(stretch, top, top + band)) return;
       context.fillRect(posts[column] - POST, top, 2 * POST, band);
     });
@@ -117,16 +117,16 @@ function paintDots(
   context.globalAlpha = 1;
 }
 
-/** A bar for every key in every layer, from a line that they share. */
+/** Paint a bar for every key in every layer. */
 function paintApart(
   context: Pen,
-  { apart, unit }: Strands,
+  { layers, unit }: Strands,
   { posts, rows, pitch }: Lanes,
   color: string,
   { ink }: Palette,
 ): void {
   const height = Math.max(2, Math.round(pitch * 0.5));
-  apart.forEach((shares, layer) => {
+  layers.forEach((shares, layer) => {
     const reach = (posts[layer + 1] - posts[layer]) * 0.86;
     context.fillStyle = ink;
     context.globalAlpha = 0.25;
@@ -140,29 +140,29 @@ function paintApart(
   });
 }
 
-/** A token that is worth naming where it stands. */
+/** A token named inside the field. */
 export interface Name {
   label: string;
   column: number;
   row: number;
-  /** Whether it is the one that is followed. */
+  /** Whether it is the traced token. */
   isOwn: boolean;
 }
 
-/** The tokens that carry most of a trace, between its ends, and the one that is followed. */
+/** The largest tokens between the ends of a trace, and the traced token. */
 export function namesIn({ makeup }: Strands): Name[] {
-  const { trace, depth, about, columns } = makeup;
+  const { trace, stack, about, columns } = makeup;
   if (!trace || !about) return [];
-  const { labels } = depth.rows.query;
+  const { labels } = stack.rows.query;
   const named = (node: number, row: number, isOwn: boolean): Name => {
     return { label: labels[row], column: columns[node], row, isOwn };
   };
   const inner = trace.nodes.slice(1, -1).flatMap((masses, at) =>
-    rank(masses)
+    rankOrder(masses)
       .slice(0, NAMED.most)
       .filter((row) => masses[row] >= NAMED.least)
       .map((row) => named(at + 1, row, false)),
   );
-  const start = about.side === "query" ? trace.nodes.length - 1 : 0;
+  const start = about.role === "query" ? trace.nodes.length - 1 : 0;
   return [...inner, named(start, about.row, true)];
 }

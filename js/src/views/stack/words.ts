@@ -1,137 +1,131 @@
-/** What a token is made of, in words: a sentence, a table and a legend. */
+/** The stack in words: a sentence, a table and a legend. */
 
-import { type Depth, isWithin } from "../../data/stack";
-import { percent } from "../../draw/colors";
-import { visible } from "../../draw/dom";
-import { rank } from "../../math/arrays";
-import type { Links } from "../../math/trace";
-import { type Description, quoted } from "../../words/describe";
+import { isSelfAttention, type Stack } from "../../data/stack";
+import { formatPercent } from "../../draw/colors";
+import { visibleText } from "../../draw/dom";
+import { rankOrder } from "../../math/arrays";
+import type { TraceLinks } from "../../math/trace";
+import { type Description, quote } from "../../words/describe";
 import type { Makeup } from "./makeup";
 
-/** How many rows a table has before the others are added up, and how many a sentence names. */
+/** How many rows a table has before the rest is summed, and how many tokens a sentence names. */
 const ROWS = 8;
 const NAMED = 3;
 
-/** Shares smaller than this are the rounding of others. */
+/** Smaller shares are rounding. */
 const NOTHING = 1e-5;
 
 export function describeMakeup(makeup: Makeup): Description {
-  const { depth, about } = makeup;
-  if (depth.way === "nothing") {
-    const sentence = `${depth.measure.label} has no query: no token takes anything, so there is nothing to trace.`;
-    return { sentence, caption: depth.measure.meaning, columns: [], rows: [] };
+  const { stack, about } = makeup;
+  if (stack.mode === "none") {
+    const sentence = `${stack.measure.label} has no queries, so there is nothing to trace.`;
+    return { sentence, caption: stack.measure.meaning, columns: [], rows: [] };
   }
-  const gives = about?.side === "key";
-  const others = gives ? depth.rows.query : depth.rows.key;
-  const order = rank(makeup.parts).filter((row) => makeup.parts[row] > 0);
-  const told = order
+  const gives = about?.role === "key";
+  const others = gives ? stack.rows.query : stack.rows.key;
+  const order = rankOrder(makeup.shares).filter((row) => makeup.shares[row] > 0);
+  const shares = order
     .slice(0, NAMED)
-    .map((row) => `${percent(makeup.parts[row])} ${link(makeup)}${quoted(others.labels[row])}`);
+    .map(
+      (row) => `${formatPercent(makeup.shares[row])} ${link(makeup)}${quote(others.labels[row])}`,
+    );
   const table = order
     .slice(0, ROWS)
     .map((row) => [
       String(others.pieces[row][0]),
-      visible(others.labels[row]),
-      percent(makeup.parts[row]),
+      visibleText(others.labels[row]),
+      formatPercent(makeup.shares[row]),
     ]);
   return {
-    sentence: `${heading(makeup)}: ${predicate(makeup, told.join(", "))}${remarks(makeup)}.`,
+    sentence: `${heading(makeup)}: ${predicate(makeup, shares.join(", "))}${remarks(makeup)}.`,
     caption: caption(makeup),
     columns: ["#", ...titles(makeup)],
-    rows: gives ? table : [...table, ...rest(makeup, order.slice(ROWS))],
+    rows: gives ? table : [...table, ...restRows(makeup, order.slice(ROWS))],
   };
 }
 
-/** What stands between a share and its token. */
-function link({ depth, about }: Makeup): string {
-  if (about?.side === "key") return "of ";
-  return isWithin(depth.stream) ? "" : "from ";
+/** The preposition between a share and its token. */
+function link({ stack, about }: Makeup): string {
+  if (about?.role === "key") return "of ";
+  return isSelfAttention(stack.stream) ? "" : "from ";
 }
 
-function titles({ depth, about }: Makeup): [string, string] {
-  const isOne = isWithin(depth.stream);
-  if (about?.side === "key") return [isOne ? "found in" : "received by", "of it"];
+function titles({ stack, about }: Makeup): [string, string] {
+  const isOne = isSelfAttention(stack.stream);
+  if (about?.role === "key") return [isOne ? "found in" : "received by", "of it"];
   return [isOne ? "made of" : "read from", "share"];
 }
 
-function heading({ depth }: Makeup): string {
-  return `${depth.measure.label}, ${depth.heads}`;
+function heading({ stack }: Makeup): string {
+  return `${stack.measure.label}, ${stack.heads}`;
 }
 
-/** The token in focus, in quotes, or all of them. */
-function subject({ depth, about }: Makeup): string {
-  return about ? quoted(depth.rows[about.side].labels[about.row]) : "all tokens together";
+/** The token in focus, in quotes, or all tokens. */
+function subject({ stack, about }: Makeup): string {
+  return about ? quote(stack.rows[about.role].labels[about.row]) : "all tokens together";
 }
 
-function predicate(makeup: Makeup, told: string): string {
-  const { depth, about, layer } = makeup;
+function predicate(makeup: Makeup, shares: string): string {
+  const { stack, about, layer } = makeup;
   const self = subject(makeup);
   const are = about ? "is" : "are";
   const where = `after layer ${layer}`;
-  if (about?.side === "key") {
-    if (!isWithin(depth.stream)) {
-      return told ? `${self} gives ${told} in layer ${layer}` : `${self} gives nothing`;
+  if (about?.role === "key") {
+    if (!isSelfAttention(stack.stream)) {
+      return shares ? `${self} gives ${shares} in layer ${layer}` : `${self} gives nothing`;
     }
-    return told ? `${self} makes up ${told} ${where}` : `${self} is in no token ${where}`;
+    return shares ? `${self} makes up ${shares} ${where}` : `${self} is in no token ${where}`;
   }
-  if (!told) return `${self} ${where} ${are} made of nothing that is shown`;
-  if (!isWithin(depth.stream)) {
-    return `${self} in layer ${layer} ${about ? "takes" : "take"} ${told}`;
+  if (!shares) return `${self} ${where} ${are} made of nothing that is shown`;
+  if (!isSelfAttention(stack.stream)) {
+    return `${self} in layer ${layer} ${about ? "takes" : "take"} ${shares}`;
   }
-  return `${self} ${where} ${are} made of ${told} of ${firstTokens(depth)}`;
+  return `${self} ${where} ${are} made of ${shares} of ${firstTokens(stack)}`;
 }
 
-/** What the first column holds. */
-export function firstTokens({ stream, way }: Depth): string {
+/** The tokens of the first column. */
+export function firstTokens({ stream, mode }: Stack): string {
   const [first] = stream.layers;
-  if (way === "carried") return "the input's tokens";
+  if (mode === "direct") return "the input's tokens";
   return first === 0
     ? "the first layer's tokens"
-    : `the tokens before layer ${first}, the first that is held`;
+    : `the tokens before layer ${first}, the first layer held`;
 }
 
-/** Everything a reader must know to read the shares rightly. */
+/** Remarks about the shares, in parentheses. */
 function remarks(makeup: Makeup): string {
-  const { depth } = makeup;
+  const { stack } = makeup;
   const lost = lostTo(makeup);
-  const told = [...(lost ? [lost] : []), ...caveats(depth)];
-  return told.length > 0 ? ` (${told.join("; ")})` : "";
+  const notes = [...(lost ? [lost] : []), ...caveats(stack)];
+  return notes.length > 0 ? ` (${notes.join("; ")})` : "";
 }
 
-/** What left the picture on the way; empty where nothing did. */
-export function lostTo({ depth, lost }: Makeup): string {
+/** What was lost on the way; empty if nothing was. */
+export function lostTo({ stack, lost }: Makeup): string {
   if (lost < NOTHING) return "";
-  return depth.rows.key.rowOf.includes(-1)
-    ? `${percent(lost)} went to hidden special tokens`
-    : `${percent(lost)} rests with tokens that take nothing`;
+  return stack.rows.key.rowOf.includes(-1)
+    ? `${formatPercent(lost)} went to hidden special tokens`
+    : `${formatPercent(lost)} stays at tokens that take nothing`;
 }
 
-const ATTENTION_ONLY =
-  /^(weight|weighted-norm|effective-weight|attention|head-attribution(-local)?)$/;
+/** How negative values are divided. */
+const BY_SIZE = "by size, signs aside";
 
-/** How negative numbers are divided. */
-const ASIDE = "by size, signs aside";
-
-/** What a measure does not see, and what the flow does not hold. */
-export function caveats({ way, stream, measure }: Depth): string[] {
+/** What a measure does not include, and what the flow does not hold. */
+export function caveats({ mode, stream, measure }: Stack): string[] {
   const { layers } = stream;
-  const missing = layers.slice(1).flatMap((layer, at) => range(layers[at] + 1, layer));
+  const isSelf = isSelfAttention(stream);
+  const missing = layers.slice(1).flatMap((layer, index) => range(layers[index] + 1, layer));
   return [
-    ...(!isWithin(stream)
-      ? ["each layer for itself: the keys are another text, so nothing is traced"]
-      : way === "carried"
-        ? [`${measure.label} itself reaches back to the input, so no layer is traced`]
-        : []),
-    ...(ATTENTION_ONLY.test(measure.id) && isWithin(stream)
-      ? [
-          "through attention alone; what the residual stream carries past attention is not in this measure",
-        ]
+    ...(isSelf ? [] : ["each layer by itself: the keys are another text, so nothing is traced"]),
+    ...(mode === "direct"
+      ? [`${measure.label} reaches back to the input by itself, so no layer is traced`]
       : []),
-    ...(measure.signed ? [ASIDE] : []),
-    ...(measure.id === "feed-forward"
-      ? ["what the residual stream carries past the feed-forward is not in this measure"]
+    ...(isSelf && !measure.has_residual
+      ? ["the residual connection is not part of this measure"]
       : []),
-    ...(missing.length > 0 && way === "traced"
+    ...(measure.signed ? [BY_SIZE] : []),
+    ...(missing.length > 0 && mode === "traced"
       ? [`not held, and left out of the trace: layer ${missing.join(", ")}`]
       : []),
   ];
@@ -142,13 +136,13 @@ function range(from: number, to: number): number[] {
 }
 
 function caption(makeup: Makeup): string {
-  const { depth, about, layer } = makeup;
-  const place = about ? ` (${depth.rows[about.side].pieces[about.row][0]})` : "";
-  const self = `${subject(makeup)}${place}`;
-  const isOne = isWithin(depth.stream);
-  const { label } = depth.measure;
+  const { stack, about, layer } = makeup;
+  const piece = about ? ` (${stack.rows[about.role].pieces[about.row][0]})` : "";
+  const self = `${subject(makeup)}${piece}`;
+  const isOne = isSelfAttention(stack.stream);
+  const { label } = stack.measure;
   const where = `${isOne ? "after" : "in"} layer ${layer}`;
-  if (about?.side === "key") {
+  if (about?.role === "key") {
     return `${label}: the share of each token ${where} that comes from ${self}`;
   }
   const [is, takes] = about ? ["is", "takes"] : ["are", "take"];
@@ -157,78 +151,78 @@ function caption(makeup: Makeup): string {
     : `${label}: what ${self} ${takes} ${where}`;
 }
 
-/** The rows of a table for what it does not list, and for what is hidden. */
-function rest({ depth, parts, lost }: Makeup, others: number[]): string[][] {
-  const left = others.reduce((sum, row) => sum + parts[row], 0);
-  const name = depth.rows.key.rowOf.includes(-1) ? "hidden special tokens" : "nothing";
+/** The table rows for unlisted tokens and for the lost share. */
+function restRows({ stack, shares, lost }: Makeup, others: number[]): string[][] {
+  const left = others.reduce((sum, row) => sum + shares[row], 0);
+  const name = stack.rows.key.rowOf.includes(-1) ? "hidden special tokens" : "nothing";
   return [
-    ...(others.length > 0 ? [["", `${others.length} others`, percent(left)]] : []),
-    ...(lost >= NOTHING ? [["", name, percent(lost)]] : []),
+    ...(others.length > 0 ? [["", `${others.length} others`, formatPercent(left)]] : []),
+    ...(lost >= NOTHING ? [["", name, formatPercent(lost)]] : []),
   ];
 }
 
-/** The legend of the stack, phrase by phrase; `unit` is what its mark, or the longest bar, stands for. */
-export function madeLegend(makeup: Makeup, links: Links | null, unit: number): string[] {
-  const { depth } = makeup;
-  const { measure, rows, stream, heads } = depth;
-  if (depth.way === "nothing") return [`${measure.label}: ${measure.meaning}`];
+/** The legend of the stack, phrase by phrase; `unit` is the share of its swatch or longest bar. */
+export function stackLegend(makeup: Makeup, links: TraceLinks | null, unit: number): string[] {
+  const { stack } = makeup;
+  const { measure, rows, stream, heads } = stack;
+  if (stack.mode === "none") return [`${measure.label}: ${measure.meaning}`];
   const isWords = rows.key.rowOf.filter((row) => row >= 0).length > rows.key.pieces.length;
   const lost = lostTo(makeup);
   return [
-    `each token's whole divided in proportion to ${measure.label} (${heads})` +
-      `${measure.signed ? `, ${ASIDE}` : ""}`,
+    `each token is divided in proportion to ${measure.label} (${heads})` +
+      `${measure.signed ? `, ${BY_SIZE}` : ""}`,
     ...(links
       ? [
-          `columns: ${firstTokens(depth)}, then the tokens after each layer`,
-          `${AS_WIDE} ${percent(unit)} of ${wholeOf(makeup)}`,
+          `columns: ${firstTokens(stack)}, then the tokens after each layer`,
+          `${AS_WIDE} ${formatPercent(unit)} of ${wholeOf(makeup)}`,
           massShown(makeup, links),
-          ...(depth.way === "carried" ? ["ribbons go straight to the input's tokens"] : []),
+          ...(stack.mode === "direct" ? ["ribbons go straight to the input's tokens"] : []),
         ]
-      : [columnsApart(stream.layers), `${LONGEST} ${percent(unit)} of ${wholeOf(makeup)}`]),
+      : [columnsPhrase(stream.layers), `${LONGEST} ${formatPercent(unit)} of ${wholeOf(makeup)}`]),
     ...(lost ? [lost] : []),
-    ...biases(depth),
-    ...(isWords ? ["pieces merged to words: added over keys, averaged over queries"] : []),
-    ...(links && links.least > 0 ? [`no link below ${percent(links.least)} is drawn`] : []),
+    ...biases(stack),
+    ...(isWords ? ["pieces merged into words: added over keys, averaged over queries"] : []),
+    ...(links && links.least > 0 ? [`no link below ${formatPercent(links.least)} is drawn`] : []),
   ];
 }
 
-/** What of the layers' vectors comes from no token, and so is no part of what is divided. */
-function biases({ stream, measure }: Depth): string[] {
+/** The share of the layers' vectors that comes from biases, which is not divided. */
+function biases({ stream, measure }: Stack): string[] {
   const shares = stream.bias_share[measure.id] ?? [];
   if (shares.length === 0) return [];
-  const [least, greatest] = [Math.min(...shares), Math.max(...shares)].map(percent);
-  const told = least === greatest ? least : `${least} to ${greatest}`;
-  return [`from no token (biases), and not divided: ${told} of a layer's vectors`];
+  const [least, greatest] = [Math.min(...shares), Math.max(...shares)].map(formatPercent);
+  const share = least === greatest ? least : `${least} to ${greatest}`;
+  return [`from biases, and not divided: ${share} of a layer's vectors`];
 }
 
-function columnsApart(layers: number[]): string {
+function columnsPhrase(layers: number[]): string {
   const [first, last] = [layers[0], layers[layers.length - 1]];
   return first === last ? `one column: layer ${first}` : `columns: layers ${first} to ${last}`;
 }
 
-/** How the phrases about widths and lengths begin. */
-export const AS_WIDE = "as wide as";
+/** The beginnings of the phrases about widths and lengths. */
+export const AS_WIDE = "this width:";
 const LONGEST = "longest bar:";
 
-/** What the percentages are of. */
+/** What the percentages refer to. */
 function wholeOf(makeup: Makeup): string {
   const { about } = makeup;
-  if (about?.side === "key") return "a token";
-  return about ? subject(makeup) : "all tokens, each alike";
+  if (about?.role === "key") return "a token";
+  return about ? subject(makeup) : "all tokens together";
 }
 
-/** A layer that shows so much less than all together is worth a word. */
+/** A layer is mentioned if it shows this much less than the average. */
 const NOTABLE = 0.03;
 
-/** How much of what the layers carry is drawn. */
-export function massShown({ depth }: Makeup, { layers, masses, shown }: Links): string {
+/** How much of the mass is drawn. */
+export function massShown({ stack }: Makeup, { layers, masses, shown }: TraceLinks): string {
   const whole = masses.reduce((sum, mass) => sum + mass, 0);
   const drawn = masses.reduce((sum, mass, at) => sum + mass * shown[at], 0);
   const count = layers.reduce((sum, links) => sum + links.length, 0);
-  if (whole === 0) return "there is no mass to show";
+  if (whole === 0) return "there is nothing to show";
   if (drawn >= whole * (1 - 1e-6)) return `all of the mass shown, in ${count} ribbons`;
   const least = shown.indexOf(Math.min(...shown));
-  const worst = `${percent(shown[least])} in layer ${depth.stream.layers[least]}`;
+  const worst = `${formatPercent(shown[least])} in layer ${stack.stream.layers[least]}`;
   const but = shown[least] < drawn / whole - NOTABLE ? `, least ${worst}` : "";
-  return `the strongest ${count} ribbons: ${percent(drawn / whole)} of the mass shown${but}`;
+  return `the strongest ${count} ribbons: ${formatPercent(drawn / whole)} of the mass shown${but}`;
 }

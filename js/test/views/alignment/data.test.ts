@@ -2,26 +2,26 @@ import { describe, expect, test } from "vitest";
 import { panesOf } from "../../../src/state/pane";
 import { Tiles } from "../../../src/state/tiles";
 import {
-  alignedBy,
+  alignmentMeasure,
   alignmentOf,
-  counted,
   linksOf,
-  noneOf,
   shareOf,
+  specialShareOf,
+  splitWords,
 } from "../../../src/views/alignment/data";
 import { marksOf, scoresOf } from "../../../src/views/alignment/gold";
-import { whyOf, whySentence } from "../../../src/views/alignment/special";
-import type { Choice, Header } from "../../../src/wire/types";
+import { specialSentence, specialTokensOf } from "../../../src/views/alignment/special";
+import type { Header, ViewState } from "../../../src/wire/types";
 import contract from "../../support/contract.json";
 
 const { alignments } = contract;
 const header = alignments.header as unknown as Header;
-const first = alignments.choice as unknown as Choice;
+const first = alignments.state as unknown as ViewState;
 
 function paneOf(changes: object) {
   const bytes = Uint8Array.from(atob(alignments.data), (letter) => letter.charCodeAt(0));
   const tiles = new Tiles(header.tiles, new DataView(bytes.buffer));
-  return panesOf(header, { ...first, ...changes } as Choice, tiles)[0];
+  return panesOf(header, { ...first, ...changes } as ViewState, tiles)[0];
 }
 
 function aligned(changes: object) {
@@ -32,19 +32,19 @@ function aligned(changes: object) {
 
 describe("links", () => {
   test.each(alignments.found)("are those of Python: $choice", (expected) => {
-    const found = aligned(expected.choice);
+    const found = aligned(expected.state);
     expect(linksOf(found)).toEqual(expected.links);
     expected.soft.forEach((row, target) => {
       row.forEach((share, source) => {
         expect(shareOf(found, target, source)).toBeCloseTo(share, 5);
       });
-      expect(noneOf(found, target)).toBeCloseTo(expected.none[target], 5);
+      expect(specialShareOf(found, target)).toBeCloseTo(expected.none[target], 5);
     });
   });
 
   test.each(alignments.found)("are judged as Python judges them: $choice", (expected) => {
     const { gold = null } = header.flows[0];
-    const { aer, precision, recall } = scoresOf(marksOf(linksOf(aligned(expected.choice)), gold));
+    const { aer, precision, recall } = scoresOf(marksOf(linksOf(aligned(expected.state)), gold));
     [aer, precision, recall].forEach((score, at) => {
       expect(score).toBeCloseTo(expected.scores[at], 8);
     });
@@ -52,22 +52,29 @@ describe("links", () => {
 
   test("are of words, and special tokens are none", () => {
     const { queries, keys } = paneOf({}).stream;
-    expect(counted(keys).words.map(({ label }) => label)).toEqual(["Tengo", "tres", "gatos", "."]);
-    expect(counted(keys).special).toEqual([{ label: "</s>", pieces: [6] }]);
-    expect(counted(queries).words[3]).toEqual({ label: "cats", pieces: [4, 5] });
+    expect(splitWords(keys).words.map(({ label }) => label)).toEqual([
+      "Tengo",
+      "tres",
+      "gatos",
+      ".",
+    ]);
+    expect(splitWords(keys).special).toEqual([{ label: "</s>", pieces: [6] }]);
+    expect(splitWords(queries).words[3]).toEqual({ label: "cats", pieces: [4, 5] });
   });
 
   test("through all heads are read off the length of the sum, where it is held", () => {
-    expect(alignedBy(paneOf({ measure: "weighted-norm" })).id).toBe("attention");
-    expect(alignedBy(paneOf({ measure: "weighted-norm", heads: [1] })).id).toBe("weighted-norm");
-    expect(alignedBy(paneOf({ measure: "weight" })).id).toBe("weight");
+    expect(alignmentMeasure(paneOf({ measure: "weighted-norm" })).id).toBe("attention");
+    expect(alignmentMeasure(paneOf({ measure: "weighted-norm", heads: [1] })).id).toBe(
+      "weighted-norm",
+    );
+    expect(alignmentMeasure(paneOf({ measure: "weight" })).id).toBe("weight");
     const pane = paneOf({ measure: "weighted-norm" });
     const without = { ...pane, stream: { ...pane.stream, measures: ["weight", "weighted-norm"] } };
-    expect(alignedBy(without).id).toBe("weighted-norm");
+    expect(alignmentMeasure(without).id).toBe("weighted-norm");
   });
 
   test("are missing where no row predicts a word", () => {
-    const pane = paneOf({ setting: "output" });
+    const pane = paneOf({ target_row: "output" });
     const queries = {
       ...pane.stream.queries,
       special: pane.stream.queries.special.map(() => false),
@@ -140,7 +147,7 @@ describe("a verdict", () => {
 describe("why the end of the sentence", () => {
   test("is told by weight, by what is moved and by the lengths themselves", () => {
     const pane = paneOf({ measure: "weight", heads: [1], layer: 1 });
-    const why = whyOf(pane);
+    const why = specialTokensOf(pane);
     if (!why) throw new Error("it is not known");
     const weights = pane.tiles.layer(0, pane.stream, "weight", 1, 1) as Float32Array;
     const norms = pane.tiles.layer(0, pane.stream, "value-norm", 1) as Float32Array;
@@ -154,13 +161,15 @@ describe("why the end of the sentence", () => {
     expect(why.bars.map(({ label }) => label)).toEqual(["α", "‖αf(x)‖"]);
     expect(why.norms.special).toBeCloseTo(own[6], 5);
     expect(why.norms.words).toBeCloseTo(sum(own.slice(0, 6)) / 6, 5);
-    expect(whySentence(why)).toMatch(/^‘<\/s>’: .*% of the weight, .*% of what is moved/);
+    expect(specialSentence(why)).toMatch(/^‘<\/s>’: .*% of the weight, .*% of what is moved/);
   });
 
   test("is not asked where the source has no special token, or lengths are not held", () => {
     const pane = paneOf({});
     const keys = { ...pane.stream.keys, special: pane.stream.keys.special.map(() => false) };
-    expect(whyOf({ ...pane, stream: { ...pane.stream, keys } })).toBeNull();
-    expect(whyOf({ ...pane, stream: { ...pane.stream, measures: ["weight"] } })).toBeNull();
+    expect(specialTokensOf({ ...pane, stream: { ...pane.stream, keys } })).toBeNull();
+    expect(
+      specialTokensOf({ ...pane, stream: { ...pane.stream, measures: ["weight"] } }),
+    ).toBeNull();
   });
 });

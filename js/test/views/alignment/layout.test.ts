@@ -66,7 +66,7 @@ describe("two texts", () => {
     }
   });
 
-  test("may be a sound and a text: the sound is a ruler along the whole side", () => {
+  test("may be a sound and a text: the sound is a ruler along the whole role", () => {
     const place = bitextOf(words(300), words(6), 600, true);
     expect(place.way).toBe("rows");
     expect(place.width).toBe(600);

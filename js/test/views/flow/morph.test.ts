@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Ribbon } from "../../../src/data/ribbons";
-import { animator, between } from "../../../src/views/flow/morph";
+import { animator, interpolate } from "../../../src/views/flow/morph";
 
 const ribbon = (changes: Partial<Ribbon>): Ribbon => ({
   plane: 0,
@@ -16,7 +16,7 @@ describe("ribbons on their way", () => {
   test("go from the old width and place to the new", () => {
     const before = { ribbons: [ribbon({})], strands: [4] };
     const after = { ribbons: [ribbon({ width: 6, from: 30 })], strands: [4] };
-    const at = (part: number) => between(before, after, part)[0];
+    const at = (part: number) => interpolate(before, after, part)[0];
     expect(at(0)).toEqual(before.ribbons[0]);
     expect(at(0.5)).toMatchObject({ width: 4, from: 20, to: 20 });
     expect(at(1)).toEqual(after.ribbons[0]);
@@ -25,7 +25,7 @@ describe("ribbons on their way", () => {
   test("grow from nothing where they are new, and vanish where they end", () => {
     const before = { ribbons: [ribbon({ key: 1 })], strands: [0] };
     const after = { ribbons: [ribbon({ key: 2 })], strands: [0] };
-    const [leaving, coming] = between(before, after, 0.25);
+    const [leaving, coming] = interpolate(before, after, 0.25);
     expect([leaving.key, leaving.width]).toEqual([1, 1.5]);
     expect([coming.key, coming.width]).toEqual([2, 0.5]);
   });
@@ -33,12 +33,12 @@ describe("ribbons on their way", () => {
   test("are known by their head, not by the plane it stands in", () => {
     const before = { ribbons: [ribbon({ plane: 0 })], strands: [7] };
     const after = { ribbons: [ribbon({ plane: 1, width: 4 })], strands: [3, 7] };
-    expect(between(before, after, 0.5)).toEqual([ribbon({ plane: 1, width: 3 })]);
+    expect(interpolate(before, after, 0.5)).toEqual([ribbon({ plane: 1, width: 3 })]);
   });
 
   test("of a head that is gone are gone", () => {
     const after = { ribbons: [], strands: [1] };
-    expect(between({ ribbons: [ribbon({})], strands: [0] }, after, 0.5)).toEqual([]);
+    expect(interpolate({ ribbons: [ribbon({})], strands: [0] }, after, 0.5)).toEqual([]);
   });
 });
 

@@ -1,18 +1,39 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { controls } from "../../../src/app/controls";
+import { createControls } from "../../../src/app/controls";
 import { contrast, PALETTES } from "../../../src/draw/colors";
-import { agreements } from "../../../src/math/agreement";
+import { agreementByHead } from "../../../src/math/agreement";
 import { Tiles } from "../../../src/state/tiles";
-import { cellAt, digits, uncolored, washLines } from "../../../src/views/grid/agreementWords";
-import { Colors, fullest, rivalOf, strength, wash } from "../../../src/views/grid/coloring";
+import {
+  agreementAt,
+  formatAgreement,
+  missingColorNotes,
+  washLines,
+} from "../../../src/views/grid/agreementWords";
+import {
+  ColoringWorker,
+  comparedMeasure,
+  fullColorValue,
+  strength,
+  washColors,
+} from "../../../src/views/grid/coloring";
 import { boardFor, cornerOf, RIM, tileOf } from "../../../src/views/grid/layout";
-import { byDisagreement, thumbsOf } from "../../../src/views/grid/thumbs";
+import { sortByDisagreement, thumbsOf } from "../../../src/views/grid/thumbs";
 import { gridView } from "../../../src/views/grid/view";
-import { describeThumbs, spoken, thumbLegend, thumbLines } from "../../../src/views/grid/words";
-import type { Choice } from "../../../src/wire/types";
+import {
+  ariaLabelOf,
+  describeThumbs,
+  thumbLegend,
+  thumbLines,
+} from "../../../src/views/grid/words";
+import type { ViewState } from "../../../src/wire/types";
 import { buffer, contractPane, header, store, tiles } from "../../support/fixtures";
 
-const PAIR = { view: "grid", measure: "weight", compare: "weighted-norm", color: "rank" } as const;
+const PAIR = {
+  view: "grid",
+  measure: "weight",
+  compare: "weighted-norm",
+  color_by: "rank",
+} as const;
 
 let scope: AbortController;
 
@@ -27,9 +48,9 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-function colored(changes: Partial<Choice> = {}) {
+function colored(changes: Partial<ViewState> = {}) {
   const pane = contractPane({ ...PAIR, ...changes });
-  const coloring = new Colors(scope.signal).of(pane);
+  const coloring = new ColoringWorker(scope.signal).of(pane);
   if (!coloring) throw new Error("no colors");
   const thumbs = thumbsOf(pane, [], coloring);
   if (!thumbs) throw new Error("no thumbs");
@@ -45,7 +66,7 @@ function told(layer: number, [first, second]: [string, string]) {
     hasHead: axes(id).includes("head"),
     hasQuery: axes(id).includes("query"),
   }));
-  return [...agreements(one, other, { queries: 3, keys: 3 })];
+  return [...agreementByHead(one, other, { queries: 3, keys: 3 })];
 }
 
 describe("colors", () => {
@@ -53,7 +74,7 @@ describe("colors", () => {
     const { coloring, thumbs } = colored();
     expect([...coloring.cells.keys()]).toEqual([0, 2]);
     expect(coloring.isWhole).toBe(true);
-    const found = thumbs.thumbs.map((thumb) => cellAt(thumbs, thumb));
+    const found = thumbs.thumbs.map((thumb) => agreementAt(thumbs, thumb));
     const wanted = [0, 2].flatMap((layer) => told(layer, ["weight", "weighted-norm"]));
     expect(found.map((cell) => cell?.rank)).toEqual(wanted.map(({ rank }) => rank));
     expect(found.map((cell) => cell?.query)).toEqual(wanted.map(({ worst }) => worst.rank));
@@ -61,11 +82,11 @@ describe("colors", () => {
   });
 
   test("are not asked for without a color, and not there without a measure to compare with", () => {
-    for (const changes of [{ color: "none" }, { compare: null }, { compare: 2 }] as const) {
-      expect(new Colors(scope.signal).of(contractPane({ ...PAIR, ...changes }))).toBeNull();
+    for (const changes of [{ color_by: "none" }, { compare: null }, { compare: 2 }] as const) {
+      expect(new ColoringWorker(scope.signal).of(contractPane({ ...PAIR, ...changes }))).toBeNull();
     }
     const { measures } = contractPane().stream;
-    expect(rivalOf({ ...contractPane().choice, compare: "other" }, measures)).toBeNull();
+    expect(comparedMeasure({ ...contractPane().state, compare: "other" }, measures)).toBeNull();
   });
 
   test("of a measure without heads are means, and lead to the head that agrees least", () => {
@@ -73,7 +94,7 @@ describe("colors", () => {
     expect(coloring.isMean).toBe(true);
     thumbs.thumbs.forEach((thumb) => {
       const heads = told(thumb.layer, ["attention", "weight"]).map(({ rank }) => rank ?? 9);
-      const cell = cellAt(thumbs, thumb);
+      const cell = agreementAt(thumbs, thumb);
       expect(cell?.rank).toBeCloseTo((heads[0] + heads[1]) / 2);
       expect(cell?.head).toBe(heads[0] <= heads[1] ? 0 : 1);
     });
@@ -81,22 +102,22 @@ describe("colors", () => {
   });
 
   test("are full where the two agree least, and pale where they agree", () => {
-    const { coloring, thumbs } = colored({ compare: "attention", color: "distance" });
-    const values = thumbs.thumbs.map((thumb) => cellAt(thumbs, thumb)?.distance ?? 0);
+    const { coloring, thumbs } = colored({ compare: "attention", color_by: "distance" });
+    const values = thumbs.thumbs.map((thumb) => agreementAt(thumbs, thumb)?.distance ?? 0);
     expect(strength(coloring, Math.max(...values))).toBe(1);
     expect(strength(coloring, 0)).toBe(0);
-    expect(fullest(coloring)).toBeCloseTo(Math.max(...values));
+    expect(fullColorValue(coloring)).toBeCloseTo(Math.max(...values));
   });
 
   test("stay pale where all agree", () => {
     const { coloring } = colored({ measure: "weight", compare: "weight" });
     expect(coloring.full).toBe(0.1);
-    expect(fullest(coloring)).toBeCloseTo(0.9);
+    expect(fullColorValue(coloring)).toBeCloseTo(0.9);
     expect(strength(coloring, 1)).toBe(0);
   });
 
   test.each(["light", "dark"] as const)("leave the number legible: %s", (shade) => {
-    const color = wash(PALETTES[shade]);
+    const color = washColors(PALETTES[shade]);
     for (const part of [0, 0.25, 0.5, 0.75, 1]) {
       expect(contrast(color(part), PALETTES[shade].ink)).toBeGreaterThan(4.5);
     }
@@ -107,7 +128,7 @@ describe("colors", () => {
     const ask = vi.fn();
     const empty = new Tiles([], new DataView(new ArrayBuffer(0)), ask);
     const pane = { ...contractPane(PAIR), tiles: empty };
-    const found = new Colors(scope.signal).of(pane);
+    const found = new ColoringWorker(scope.signal).of(pane);
     expect(found?.isWhole).toBe(false);
     expect(found?.cells.size).toBe(0);
     expect(ask.mock.calls.flat().every((name) => name.includes("/0/"))).toBe(true);
@@ -119,18 +140,18 @@ describe("colors", () => {
     let clock = 0;
     vi.spyOn(performance, "now").mockImplementation(() => (clock += 30));
     const pane = contractPane(PAIR);
-    const colors = new Colors(scope.signal);
+    const colors = new ColoringWorker(scope.signal);
     const sizes = [0, 1, 2].map((round) => {
-      expect(pane.tiles.news.value).toBe(round);
+      expect(pane.tiles.changed.value).toBe(round);
       const found = colors.of(pane);
       vi.runAllTimers();
       return found?.cells.size;
     });
     expect(sizes).toEqual([0, 1, 2]); // two heads at a time
-    colors.of({ ...pane, choice: { ...pane.choice, compare: "attention" } });
+    colors.of({ ...pane, state: { ...pane.state, compare: "attention" } });
     scope.abort();
     vi.runAllTimers();
-    expect(pane.tiles.news.value).toBe(2);
+    expect(pane.tiles.changed.value).toBe(2);
   });
 
   test("are tried again after numbers were refused", () => {
@@ -138,7 +159,7 @@ describe("colors", () => {
     const layer = vi.spyOn(pane.tiles, "layer").mockImplementationOnce(() => {
       throw new Error("refused");
     });
-    const colors = new Colors(scope.signal);
+    const colors = new ColoringWorker(scope.signal);
     expect(() => colors.of(pane)).toThrow("refused");
     layer.mockRestore();
     expect(colors.of(pane)?.isWhole).toBe(true);
@@ -147,44 +168,46 @@ describe("colors", () => {
   test("are remembered, whichever of the three is shown, but not for other measures", () => {
     const pane = contractPane(PAIR);
     const layer = vi.spyOn(pane.tiles, "layer");
-    const colors = new Colors(scope.signal);
+    const colors = new ColoringWorker(scope.signal);
     colors.of(pane);
     const before = layer.mock.calls.length;
-    colors.of({ ...pane, choice: { ...pane.choice, color: "distance" } });
+    colors.of({ ...pane, state: { ...pane.state, color_by: "distance" } });
     expect(layer.mock.calls.length).toBe(before);
-    colors.of({ ...pane, choice: { ...pane.choice, compare: "attention" } });
+    colors.of({ ...pane, state: { ...pane.state, compare: "attention" } });
     expect(layer.mock.calls.length).toBeGreaterThan(before);
   });
 
   test("are left to Python where a layer is too large, and the legend says so", () => {
     const pane = contractPane(PAIR);
     vi.spyOn(pane.tiles, "isLarge").mockReturnValue(true);
-    expect(new Colors(scope.signal).of(pane)).toBeNull();
-    expect(uncolored(pane).join()).toContain("normviz.agreement(flow, …)");
+    expect(new ColoringWorker(scope.signal).of(pane)).toBeNull();
+    expect(missingColorNotes(pane).join()).toContain("normviz.agreement(flow, …)");
   });
 });
 
 describe("a colored grid in words", () => {
   test("names where the two agree least and most, and at which token", () => {
     const { thumbs } = colored();
-    const [worst] = byDisagreement(thumbs.thumbs);
-    const cell = cellAt(thumbs, worst);
+    const [worst] = sortByDisagreement(thumbs.thumbs);
+    const cell = agreementAt(thumbs, worst);
     const { sentence, columns, rows } = describeThumbs(thumbs, null, null);
     const piece = thumbs.stream.queries.pieces[cell?.query ?? 0];
     expect(sentence).toContain(
       `α and ‖αf(x)‖ agree least in layer ${worst.layer}, head ${worst.head} ` +
-        `(rank correlation ${digits(cell?.rank)}, least alike at ‘${piece}’), most in layer`,
+        `(rank correlation ${formatAgreement(cell?.rank)}, most different at ‘${piece}’), most in layer`,
     );
     expect(columns).toEqual(["rank", "layer and head", "rank corr.", "at"]);
     expect(rows).toHaveLength(4);
-    expect(rows[0].slice(2)).toEqual([digits(cell?.rank), `‘${piece}’`]);
+    expect(rows[0].slice(2)).toEqual([formatAgreement(cell?.rank), `‘${piece}’`]);
   });
 
   test("says of each picture how far they agree in it", () => {
-    const { thumbs } = colored({ color: "overlap" });
+    const { thumbs } = colored({ color_by: "overlap" });
     const [thumb] = thumbs.thumbs;
-    const value = digits(cellAt(thumbs, thumb)?.overlap);
-    expect(spoken(thumbs, thumb)).toContain(`α, top-3 overlap with ‖αf(x)‖ ${value}, least alike`);
+    const value = formatAgreement(agreementAt(thumbs, thumb)?.overlap);
+    expect(ariaLabelOf(thumbs, thumb)).toContain(
+      `α, top-3 overlap with ‖αf(x)‖ ${value}, most different at ‘le’`,
+    );
     expect(describeThumbs(thumbs, null, thumb).sentence).toContain(`with ‖αf(x)‖ ${value}`);
   });
 
@@ -194,35 +217,35 @@ describe("a colored grid in words", () => {
     expect(range).toContain(
       "rank correlation of α and ‖αf(x)‖, mean over queries; from 1 (the same",
     );
-    expect(range).toContain(`to ${digits(fullest(coloring))} (full color)`);
-    expect(thumbLines(thumbs, pane.choice, null).join()).not.toContain("divides otherwise");
-    const shown = thumbLegend(thumbs, pane.choice, null, PALETTES.light);
+    expect(range).toContain(`to ${formatAgreement(fullColorValue(coloring))} (full color)`);
+    expect(thumbLines(thumbs, pane.state, null).join()).not.toContain("divides otherwise");
+    const shown = thumbLegend(thumbs, pane.state, null, PALETTES.light);
     const texts = shown.map((phrase) => (typeof phrase === "string" ? phrase : phrase.textContent));
     expect(texts).toContain(range);
   });
 
   test("has a dash where there is nothing to compare, and no minus before nothing", () => {
-    expect([digits(null), digits(undefined), digits(-0.001), digits(-0.5)]).toEqual([
-      "–",
-      "–",
-      "0.00",
-      "−0.50",
-    ]);
+    expect([
+      formatAgreement(null),
+      formatAgreement(undefined),
+      formatAgreement(-0.001),
+      formatAgreement(-0.5),
+    ]).toEqual(["–", "–", "0.00", "−0.50"]);
     const { thumbs } = colored();
     const empty = { rank: null, overlap: null, distance: null, head: 0, query: null };
     thumbs.coloring?.cells.set(0, [empty, empty]).set(2, [empty, empty]);
-    expect(spoken(thumbs, thumbs.thumbs[0])).toContain("nothing to compare with ‖αf(x)‖");
+    expect(ariaLabelOf(thumbs, thumbs.thumbs[0])).toContain("nothing to compare with ‖αf(x)‖");
     expect(describeThumbs(thumbs, null, null).sentence).toContain("there is nothing to compare");
     thumbs.coloring?.cells.clear();
-    expect(spoken(thumbs, thumbs.thumbs[0])).toContain("being worked out");
+    expect(ariaLabelOf(thumbs, thumbs.thumbs[0])).toContain("being computed");
   });
 
   test("says what to do where there is nothing to compare with", () => {
     const alone = contractPane({ ...PAIR, compare: null });
-    expect(uncolored(alone)).toEqual([
+    expect(missingColorNotes(alone)).toEqual([
       "to color by rank correlation, choose another measure to compare with",
     ]);
-    expect(uncolored(contractPane({ view: "grid" }))).toEqual([]);
+    expect(missingColorNotes(contractPane({ view: "grid" }))).toEqual([]);
   });
 });
 
@@ -249,23 +272,25 @@ describe("tiles", () => {
 });
 
 describe("the colored grid", () => {
-  function shown(changes: Partial<Choice> = {}) {
-    const hand = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn(), tell: vi.fn() };
-    const view = gridView(hand, scope.signal);
+  function shown(changes: Partial<ViewState> = {}) {
+    const actions = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn(), refresh: vi.fn() };
+    const view = gridView(actions, scope.signal);
     document.body.append(view.node);
-    const draw = (more: Partial<Choice> = {}) =>
+    const draw = (more: Partial<ViewState> = {}) =>
       view.draw(contractPane({ ...PAIR, ...changes, ...more }), PALETTES.light);
     const isHere = draw();
     const pictures = () => [...view.node.querySelectorAll<HTMLElement>(".nv-thumb")];
     const under = () => pictures().map((cell) => cell.querySelector(".nv-under")?.textContent);
-    return { view, hand, draw, isHere, pictures, under };
+    return { view, actions, draw, isHere, pictures, under };
   }
 
   test("keeps the model's order, with the number below each picture", () => {
     const { under, isHere, view } = shown();
     const { thumbs } = colored();
     expect(isHere).toBe(true);
-    expect(under()).toEqual(thumbs.thumbs.map((thumb) => digits(cellAt(thumbs, thumb)?.rank)));
+    expect(under()).toEqual(
+      thumbs.thumbs.map((thumb) => formatAgreement(agreementAt(thumbs, thumb)?.rank)),
+    );
     expect(view.node.querySelector("[role=grid]")?.getAttribute("aria-label")).toContain(
       "Enter opens the token where the two differ most",
     );
@@ -278,9 +303,9 @@ describe("the colored grid", () => {
     select.dispatchEvent(new Event("change"));
     const ranks = () => under().map((text) => Number(text?.split(" ")[1].replace("−", "-")));
     expect(ranks()).toEqual([...ranks()].sort((a, b) => a - b));
-    draw({ color: "distance" });
+    draw({ color_by: "distance" });
     expect(ranks()).toEqual([...ranks()].sort((a, b) => b - a));
-    draw({ color: "none" });
+    draw({ color_by: "none" });
     expect(select.value).toBe("weighted-norm");
   });
 
@@ -299,42 +324,42 @@ describe("the colored grid", () => {
   });
 
   test("opens the token where the two differ most", () => {
-    const { pictures, hand } = shown();
+    const { pictures, actions } = shown();
     const { thumbs } = colored();
     pictures()[3].click();
-    const token = cellAt(thumbs, thumbs.thumbs[3])?.query;
-    const wanted = { view: "flow", layer: 2, heads: [3], side: "query", token };
-    expect(hand.choose).toHaveBeenCalledWith(wanted);
+    const token = agreementAt(thumbs, thumbs.thumbs[3])?.query;
+    const wanted = { view: "flow", layer: 2, heads: [3], role: "query", token };
+    expect(actions.choose).toHaveBeenCalledWith(wanted);
     pictures()[3].focus();
     const key = new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true });
     pictures()[3].dispatchEvent(key);
-    expect(hand.choose).toHaveBeenCalledTimes(2);
-    expect(hand.choose).toHaveBeenLastCalledWith(wanted);
+    expect(actions.choose).toHaveBeenCalledTimes(2);
+    expect(actions.choose).toHaveBeenLastCalledWith(wanted);
   });
 
   test("opens the head that agrees least where a picture shows all of them", () => {
-    const { pictures, hand } = shown({ measure: "attention", compare: "weight" });
+    const { pictures, actions } = shown({ measure: "attention", compare: "weight" });
     const { thumbs } = colored({ measure: "attention", compare: "weight" });
     pictures()[1].click();
-    const { head, query } = cellAt(thumbs, thumbs.thumbs[1]) ?? { head: 0, query: null };
-    expect(hand.choose).toHaveBeenCalledWith({
+    const { head, query } = agreementAt(thumbs, thumbs.thumbs[1]) ?? { head: 0, query: null };
+    expect(actions.choose).toHaveBeenCalledWith({
       view: "flow",
       layer: 2,
       heads: [thumbs.stream.heads[head ?? 0]],
-      side: "query",
+      role: "query",
       token: query,
     });
   });
 
   test("shows a special token again when it leads to one that is hidden", () => {
-    const hand = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn() };
-    const view = gridView(hand, scope.signal);
+    const actions = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn() };
+    const view = gridView(actions, scope.signal);
     document.body.append(view.node);
     const pane = contractPane({ ...PAIR, special: "hidden" });
     const queries = { ...pane.stream.queries, special: [true, true, true] };
     view.draw({ ...pane, stream: { ...pane.stream, queries } }, PALETTES.light);
     view.node.querySelector<HTMLElement>(".nv-thumb")?.click();
-    expect(hand.choose.mock.calls[0][0]).toMatchObject({ special: "dimmed" });
+    expect(actions.choose.mock.calls[0][0]).toMatchObject({ special: "dimmed" });
   });
 
   test("says in its legend what is missing", () => {
@@ -344,9 +369,9 @@ describe("the colored grid", () => {
 });
 
 describe("the control", () => {
-  function control(changes: Partial<Choice>) {
+  function control(changes: Partial<ViewState>) {
     const held = store({ ...PAIR, ...changes });
-    const panel = controls(held, tiles(), scope.signal);
+    const panel = createControls(held, tiles(), scope.signal);
     panel.show(PALETTES.light);
     const select = panel.node.querySelector<HTMLSelectElement>("[aria-label='color by']");
     if (!select) throw new Error("no control");
@@ -360,12 +385,12 @@ describe("the control", () => {
     expect(hint?.textContent).toContain("choose a measure to compare with");
     select.value = "distance";
     select.dispatchEvent(new Event("change"));
-    expect(held.choice.value.color).toBe("distance");
+    expect(held.state.value.color_by).toBe("distance");
     expect(control({}).hint?.hidden).toBe(true);
   });
 
   test("is there in the grid alone", () => {
-    const isHidden = (view: Choice["view"]) =>
+    const isHidden = (view: ViewState["view"]) =>
       control({ view }).select.closest<HTMLElement>("label")?.hidden;
     expect([isHidden("grid"), isHidden("flow")]).toEqual([false, true]);
   });

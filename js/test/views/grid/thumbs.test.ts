@@ -2,31 +2,37 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PALETTES } from "../../../src/draw/colors";
 import { heat } from "../../../src/draw/heat";
-import { besides, boardFor, cornerOf, pixelsOf, snapped } from "../../../src/views/grid/layout";
+import {
+  boardFor,
+  cornerOf,
+  outsideBand,
+  pixelsOf,
+  snapToPixels,
+} from "../../../src/views/grid/layout";
 import {
   bandOf,
-  byDisagreement,
   cellOf,
   cellsOf,
   runOf,
-  scaled,
+  sortByDisagreement,
   startOf,
   type Thumb,
   type Thumbs,
   thumbsOf,
+  withScale,
 } from "../../../src/views/grid/thumbs";
 import {
+  ariaLabelOf,
   describeThumbs,
   shortName,
-  spoken,
   thumbLegend,
   thumbLines,
 } from "../../../src/views/grid/words";
-import type { Choice } from "../../../src/wire/types";
+import type { ViewState } from "../../../src/wire/types";
 import { labels } from "../../support/fixtures";
 import { smallPane } from "../../support/overviews";
 
-function small(changes: Partial<Choice> = {}, rival: string | null = null): Thumbs {
+function small(changes: Partial<ViewState> = {}, rival: string | null = null): Thumbs {
   const found = thumbsOf(smallPane(changes), [rival]);
   if (!found) throw new Error("not here");
   return found;
@@ -46,13 +52,13 @@ function many(layers: number, heads: number, cells = 24, tokens = 100): Thumbs {
   const values = new Float32Array(cells * cells).fill(0.5);
   const thumbs = stream.layers.flatMap((layer) =>
     stream.heads.map((head): Thumb => {
-      return { layer, head, values, sizes: values, peak: 0.5, top: 1, apart: null };
+      return { layer, head, values, sizes: values, peak: 0.5, top: 1, disagreement: null };
     }),
   );
   return { ...base, stream, heads: stream.heads, thumbs, rows: cells, columns: cells };
 }
 
-describe("the cells of a side", () => {
+describe("the cells of a role", () => {
   test("begin where numpy cuts", () => {
     const cut = [
       0, 1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 14, 15, 16, 18, 19, 20, 21, 23, 24, 25, 27, 28, 29,
@@ -102,22 +108,22 @@ describe("the small pictures", () => {
   test("of nothing are scaled by one", () => {
     const nothing = { ...small().thumbs[0], peak: 0 };
     for (const scale of ["absolute", "layer", "query"] as const) {
-      expect(scaled([nothing], scale)[0].top).toBe(1);
+      expect(withScale([nothing], scale)[0].top).toBe(1);
     }
   });
 
   test("are told apart from a measure only where that can be", () => {
-    expect(small({}, "weighted-norm").thumbs.map(({ apart }) => apart)).toEqual([
+    expect(small({}, "weighted-norm").thumbs.map(({ disagreement: apart }) => apart)).toEqual([
       0.1, 0.62, 0.3, 0.3,
     ]);
-    expect(small({}, "attention").rival).toBeNull();
-    expect(thumbsOf(smallPane(), ["value-norm", 4, "weighted-norm"])?.rival?.id).toBe(
+    expect(small({}, "attention").compared).toBeNull();
+    expect(thumbsOf(smallPane(), ["value-norm", 4, "weighted-norm"])?.compared?.id).toBe(
       "weighted-norm",
     );
   });
 
   test("come with the most disagreeing first, equals in the model's order", () => {
-    const sorted = byDisagreement(small({}, "weighted-norm").thumbs);
+    const sorted = sortByDisagreement(small({}, "weighted-norm").thumbs);
     expect(sorted.map(shortName)).toEqual(["1·3", "4·0", "4·3", "1·0"]);
   });
 
@@ -129,11 +135,11 @@ describe("the small pictures", () => {
 
   test("have a row or a column for each token", () => {
     const thumbs = small();
-    expect(cellsOf(thumbs, { side: "query", cell: 1 })).toEqual([5, 6, 7, 8, 9]);
-    expect(cellsOf(thumbs, { side: "key", cell: 4 })).toEqual([4, 9, 14, 19, 24]);
-    expect(bandOf(thumbs, { side: "key", token: 3 })).toEqual({ side: "key", cell: 3 });
-    expect(bandOf(small({ measure: "value-norm" }), { side: "query", token: 3 })).toBeNull();
-    expect(bandOf(many(1, 1), { side: "query", token: 99 })).toEqual({ side: "query", cell: 23 });
+    expect(cellsOf(thumbs, { role: "query", cell: 1 })).toEqual([5, 6, 7, 8, 9]);
+    expect(cellsOf(thumbs, { role: "key", cell: 4 })).toEqual([4, 9, 14, 19, 24]);
+    expect(bandOf(thumbs, { role: "key", token: 3 })).toEqual({ role: "key", cell: 3 });
+    expect(bandOf(small({ measure: "value-norm" }), { role: "query", token: 3 })).toBeNull();
+    expect(bandOf(many(1, 1), { role: "query", token: 99 })).toEqual({ role: "query", cell: 23 });
   });
 });
 
@@ -182,11 +188,11 @@ describe("the board", () => {
   });
 
   test("gives every cell the same pixels where that costs little", () => {
-    expect(snapped(51, 24, 1)).toBe(48);
-    expect(snapped(51, 24, 2)).toBe(48);
-    expect(snapped(40, 24, 1)).toBe(40);
-    expect(snapped(40, 24, 2)).toBe(36);
-    expect(snapped(23, 24, 1)).toBe(23);
+    expect(snapToPixels(51, 24, 1)).toBe(48);
+    expect(snapToPixels(51, 24, 2)).toBe(48);
+    expect(snapToPixels(40, 24, 1)).toBe(40);
+    expect(snapToPixels(40, 24, 2)).toBe(36);
+    expect(snapToPixels(23, 24, 1)).toBe(23);
   });
 
   test("has strips for a measure without queries", () => {
@@ -227,12 +233,12 @@ describe("the pixels", () => {
     const cells = { rows: 4, columns: 5 };
     const shape = { size: 50, tall: 40 };
     fc.assert(
-      fc.property(fc.constantFrom("query" as const, "key" as const), fc.nat(3), (side, cell) => {
-        const area = besides({ side, cell }, cells, shape).reduce(
+      fc.property(fc.constantFrom("query" as const, "key" as const), fc.nat(3), (role, cell) => {
+        const area = outsideBand({ role, cell }, cells, shape).reduce(
           (sum, [, , w, h]) => sum + w * h,
           0,
         );
-        expect(area).toBeCloseTo(side === "query" ? 50 * 30 : 40 * 40);
+        expect(area).toBeCloseTo(role === "query" ? 50 * 30 : 40 * 40);
       }),
     );
   });
@@ -241,10 +247,10 @@ describe("the pixels", () => {
 describe("in words the small pictures", () => {
   test("are called by layer, head and disagreement", () => {
     const thumbs = small({}, "weighted-norm");
-    expect(spoken(thumbs, thumbs.thumbs[1])).toBe(
+    expect(ariaLabelOf(thumbs, thumbs.thumbs[1])).toBe(
       "layer 1, head 3: α, disagreement with ‖αf(x)‖ 0.62",
     );
-    expect(spoken(small(), small().thumbs[1])).toBe("layer 1, head 3: α, largest 0.300");
+    expect(ariaLabelOf(small(), small().thumbs[1])).toBe("layer 1, head 3: α, largest 0.300");
   });
 
   test("say which head disagrees most and least", () => {
@@ -266,7 +272,7 @@ describe("in words the small pictures", () => {
 
   test("tell about the one under the pointer", () => {
     const thumbs = small({}, "weighted-norm");
-    const { sentence, rows } = describeThumbs(thumbs, { side: "key", token: 0 }, thumbs.thumbs[1]);
+    const { sentence, rows } = describeThumbs(thumbs, { role: "key", token: 0 }, thumbs.thumbs[1]);
     expect(sentence).toBe(
       "Layer 1, head 3, α: the largest is 0.300, to ‘[CLS]’ from ‘un’ (50% of the largest " +
         "anywhere); disagreement with ‖αf(x)‖ 0.62 (number 1 of 4).",
@@ -275,16 +281,16 @@ describe("in words the small pictures", () => {
   });
 
   test("tell where the token in focus takes and gives most", () => {
-    expect(describeThumbs(small(), { side: "key", token: 2 }, null).sentence).toBe(
+    expect(describeThumbs(small(), { role: "key", token: 2 }, null).sentence).toBe(
       "α: ‘##do’ gives most in layer 1, head 3 (up to 0.300), " +
         "least in layer 4, head 0 (up to 0.0500).",
     );
-    const norms = describeThumbs(small({ measure: "value-norm" }), { side: "key", token: 0 }, null);
+    const norms = describeThumbs(small({ measure: "value-norm" }), { role: "key", token: 0 }, null);
     expect(norms.sentence).toContain("‘[CLS]’ has most in layer 1, head 3 (up to 2.00)");
   });
 
   test("name the run that a token shares", () => {
-    const { sentence } = describeThumbs(many(2, 2), { side: "query", token: 1 }, null);
+    const { sentence } = describeThumbs(many(2, 2), { role: "query", token: 1 }, null);
     expect(sentence).toContain("the run of ‘q1’ (‘q0’ … ‘q3’) takes most in");
   });
 
@@ -302,25 +308,25 @@ describe("in words the small pictures", () => {
     ["layer", "from 0 to the largest in each layer (0.300 to 0.600)"],
     [
       "query",
-      "from 0 to each picture's own largest (0.150 to 0.600); per query means per picture here",
+      "from 0 to each thumbnail's own largest (0.150 to 0.600); per query means per thumbnail here",
     ],
   ] as const)("have a legend that labels the scaling %s", (normalize, line) => {
-    const { choice } = smallPane({ normalize });
-    expect(thumbLines(small({ normalize }), choice, null)).toContain(line);
+    const { state } = smallPane({ normalize });
+    expect(thumbLines(small({ normalize }), state, null)).toContain(line);
   });
 
   test("have a legend that says what is pooled, kept and cut", () => {
-    const { choice } = smallPane({ words: true, special: "hidden", threshold: 0.25 });
-    const lines = thumbLines(many(2, 2), choice, { side: "key", token: 0 });
+    const { state } = smallPane({ words: true, special: "hidden", threshold: 0.25 });
+    const lines = thumbLines(many(2, 2), state, { role: "key", token: 0 });
     expect(lines).toContain("each cell: the largest of up to 5 × 5 numbers");
     expect(lines).toContain("in pieces, not in words");
-    expect(lines).toContain("special tokens are kept here");
+    expect(lines).toContain("special tokens are not hidden here");
     expect(lines).toContain("nothing below 25% of full color is drawn");
-    expect(lines).toContain("brought out: the run of ‘k0’ (‘k0’ … ‘k3’)");
+    expect(lines).toContain("highlighted: the run of ‘k0’ (‘k0’ … ‘k3’)");
   });
 
   test("have the ramp of colors beside the scaling", () => {
-    const ramp = thumbLegend(small(), smallPane().choice, null, PALETTES.dark)[1] as HTMLElement;
+    const ramp = thumbLegend(small(), smallPane().state, null, PALETTES.dark)[1] as HTMLElement;
     expect(ramp.querySelector(".nv-heat")).not.toBeNull();
     expect(ramp.textContent).toContain("from 0 to the largest");
   });

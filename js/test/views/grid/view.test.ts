@@ -1,19 +1,19 @@
 import { describe, expect, test, vi } from "vitest";
 import { PALETTES } from "../../../src/draw/colors";
 import { Tiles } from "../../../src/state/tiles";
-import { target } from "../../../src/views/grid/board";
+import { targetIndex } from "../../../src/views/grid/board";
 import { gridView } from "../../../src/views/grid/view";
-import type { Choice } from "../../../src/wire/types";
+import type { ViewState } from "../../../src/wire/types";
 import { smallPane } from "../../support/overviews";
 import { scoped } from "../../support/scope";
 
 const scope = scoped();
 
-function shown(changes: Partial<Choice> = {}) {
-  const hand = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn(), tell: vi.fn() };
-  const view = gridView(hand, scope.signal);
+function shown(changes: Partial<ViewState> = {}) {
+  const actions = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn(), refresh: vi.fn() };
+  const view = gridView(actions, scope.signal);
   document.body.append(view.node);
-  const draw = (more: Partial<Choice> = {}) =>
+  const draw = (more: Partial<ViewState> = {}) =>
     view.draw(smallPane({ ...changes, ...more }), PALETTES.light);
   draw();
   const pictures = () => [...view.node.querySelectorAll<HTMLElement>(".nv-thumb")];
@@ -25,7 +25,7 @@ function shown(changes: Partial<Choice> = {}) {
   };
   const order = view.node.querySelector("select") as HTMLSelectElement;
   const under = () => pictures().map((cell) => cell.querySelector(".nv-under")?.textContent);
-  return { view, hand, draw, pictures, names, press, order, under };
+  return { view, actions, draw, pictures, names, press, order, under };
 }
 
 const sortBy = (order: HTMLSelectElement, value: string) => {
@@ -54,11 +54,11 @@ describe("the grid", () => {
   });
 
   test("has one column for a measure without heads", () => {
-    const { view, names, pictures, hand } = shown({ measure: "attention" });
+    const { view, names, pictures, actions } = shown({ measure: "attention" });
     expect(view.node.querySelector(".nv-column")?.textContent).toBe("all heads");
     expect(names()).toEqual(["layer 1", "layer 4"]);
     pictures()[1].click();
-    expect(hand.choose).toHaveBeenCalledWith({ view: "flow", layer: 4, heads: null });
+    expect(actions.choose).toHaveBeenCalledWith({ view: "flow", layer: 4, heads: null });
   });
 
   test("waits for numbers that are on their way", () => {
@@ -72,17 +72,17 @@ describe("the grid", () => {
   });
 
   test("opens a head when its picture is clicked", () => {
-    const { pictures, hand } = shown();
+    const { pictures, actions } = shown();
     pictures()[3].querySelector<HTMLElement>(".nv-box")?.click();
-    expect(hand.choose).toHaveBeenCalledWith({ view: "flow", layer: 4, heads: [3] });
+    expect(actions.choose).toHaveBeenCalledWith({ view: "flow", layer: 4, heads: [3] });
   });
 
   test("tells about the picture under the pointer, once", () => {
-    const { view, pictures, hand } = shown();
+    const { view, pictures, actions } = shown();
     const over = () => pictures()[1].dispatchEvent(new Event("pointerover", { bubbles: true }));
     over();
     over();
-    expect(hand.tell).toHaveBeenCalledOnce();
+    expect(actions.refresh).toHaveBeenCalledOnce();
     expect(view.describe(null).sentence).toMatch(/^Layer 1, head 3, α: the largest is 0.300/);
     view.node.querySelector(".nv-thumbs")?.dispatchEvent(new Event("pointerleave"));
     expect(view.describe(null).sentence).toMatch(/^α: strongest is/);
@@ -144,10 +144,10 @@ describe("with the keyboard the grid", () => {
   });
 
   test.each(["Enter", " "])("opens a head with %j", (key) => {
-    const { pictures, press, hand } = shown();
+    const { pictures, press, actions } = shown();
     pictures()[1].focus();
     press(key);
-    expect(hand.choose).toHaveBeenCalledWith({ view: "flow", layer: 1, heads: [3] });
+    expect(actions.choose).toHaveBeenCalledWith({ view: "flow", layer: 1, heads: [3] });
   });
 
   test("keeps the focus on a head when the order changes", () => {
@@ -159,12 +159,12 @@ describe("with the keyboard the grid", () => {
   });
 
   test("stops at the edges", () => {
-    expect(target("ArrowRight", 2, 3, 8)).toBe(2);
-    expect(target("ArrowLeft", 3, 3, 8)).toBe(3);
-    expect(target("ArrowDown", 5, 3, 8)).toBe(5);
-    expect(target("ArrowUp", 1, 3, 8)).toBe(1);
-    expect(target("End", 6, 3, 8)).toBe(7);
-    expect(target("x", 6, 3, 8)).toBeNull();
+    expect(targetIndex("ArrowRight", 2, 3, 8)).toBe(2);
+    expect(targetIndex("ArrowLeft", 3, 3, 8)).toBe(3);
+    expect(targetIndex("ArrowDown", 5, 3, 8)).toBe(5);
+    expect(targetIndex("ArrowUp", 1, 3, 8)).toBe(1);
+    expect(targetIndex("End", 6, 3, 8)).toBe(7);
+    expect(targetIndex("x", 6, 3, 8)).toBeNull();
   });
 });
 
@@ -180,11 +180,11 @@ describe("the order of the grid", () => {
   });
 
   test("can be chosen, and stays while the same is compared", () => {
-    const { draw, names, under, order, hand } = shown({ compare: "weighted-norm" });
+    const { draw, names, under, order, actions } = shown({ compare: "weighted-norm" });
     sortBy(order, "");
     expect(names()[0]).toBe("layer 1, head 0");
     expect(under()).toEqual(["0.10", "0.62", "0.30", "0.30"]);
-    expect(hand.tell).toHaveBeenCalled();
+    expect(actions.refresh).toHaveBeenCalled();
     draw({ layer: 4 });
     expect(names()[0]).toBe("layer 1, head 0");
     draw({ compare: null });
@@ -219,21 +219,21 @@ describe("the order of the grid", () => {
 describe("when a token is in focus the grid", () => {
   test("says so in its legend and its sentence", () => {
     const { view } = shown();
-    view.highlight({ side: "query", token: 3 });
-    expect(view.legend().map(String)).toContain("brought out: ‘.’");
-    expect(view.describe({ side: "query", token: 3 }).sentence).toContain("‘.’ takes most in");
+    view.highlight({ role: "query", token: 3 });
+    expect(view.legend().map(String)).toContain("highlighted: ‘.’");
+    expect(view.describe({ role: "query", token: 3 }).sentence).toContain("‘.’ takes most in");
     view.highlight(null);
-    expect(view.legend().map(String)).not.toContain("brought out: ‘.’");
+    expect(view.legend().map(String)).not.toContain("highlighted: ‘.’");
   });
 });
 
 test("a grid that has ended hears nothing", () => {
-  const { pictures, hand, press } = shown();
+  const { pictures, actions, press } = shown();
   scope.abort();
   pictures()[1].click();
   pictures()[1].focus();
   press("Enter");
   pictures()[0].dispatchEvent(new Event("pointerover", { bubbles: true }));
-  expect(hand.choose).not.toHaveBeenCalled();
-  expect(hand.tell).not.toHaveBeenCalled();
+  expect(actions.choose).not.toHaveBeenCalled();
+  expect(actions.refresh).not.toHaveBeenCalled();
 });

@@ -19,9 +19,9 @@ const square = (count: number) => [
 
 /** A view on the page; its field begins at 0, and four tokens have cells of 40 pixels. */
 function shown(pane: Pane) {
-  const { hand, told } = scribe();
+  const { actions, told } = scribe();
   const scope = new AbortController();
-  const view = matrixView(hand, scope.signal);
+  const view = matrixView(actions, scope.signal);
   document.body.append(view.node);
   view.draw(pane, PALETTES.light);
   view.highlight(null);
@@ -41,10 +41,10 @@ function shown(pane: Pane) {
   };
   const press = (key: string, more: KeyboardEventInit = {}) =>
     plot.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, ...more }));
-  const axis = (side: string) => [
-    ...view.node.querySelectorAll<HTMLElement>(`.nv-axis.nv-${side} li`),
+  const axis = (role: string) => [
+    ...view.node.querySelectorAll<HTMLElement>(`.nv-axis.nv-${role} li`),
   ];
-  const texts = (side: string) => axis(side).map((item) => item.textContent);
+  const texts = (role: string) => axis(role).map((item) => item.textContent);
   const button = (name: string) =>
     view.node.querySelector(`[aria-label="${name}"]`) as HTMLButtonElement;
   const sight = () => view.node.querySelector(".nv-sight")?.textContent;
@@ -62,8 +62,8 @@ function shown(pane: Pane) {
   };
 }
 
-const query = (token: number): Focus => ({ side: "query", token });
-const key = (token: number): Focus => ({ side: "key", token });
+const query = (token: number): Focus => ({ role: "query", token });
+const key = (token: number): Focus => ({ role: "key", token });
 
 beforeEach(() => document.body.replaceChildren());
 
@@ -113,7 +113,7 @@ describe("the matrix", () => {
     expect(view.describe(query(2)).sentence).toBe(
       "Layer 0, head 0, α: ‘t2’ takes 50% from ‘t2’, 17% from ‘t0’, 17% from ‘t1’ (of all it takes).",
     );
-    expect(Array.from(view.standing?.(query(2))?.values ?? [])).toEqual([1, 1, 3, 1]);
+    expect(Array.from(view.ranking?.(query(2))?.values ?? [])).toEqual([1, 1, 3, 1]);
     const legend = view
       .legend()
       .map((line) => (typeof line === "string" ? line : line.textContent));
@@ -131,13 +131,13 @@ describe("the matrix", () => {
 describe("pointing at a cell", () => {
   test("looks at its query and tells its number", () => {
     const { told, point, sight } = shown(deep(square(4)));
-    expect(sight()).toBe("point at a cell for its number");
+    expect(sight()).toBe("point at a cell to see its value");
     point("pointermove", 130, 90);
     expect(told).toEqual(["hover query 2"]);
     expect(sight()).toBe("‘t2’ from ‘t3’: 1.00, 17% of all it takes");
     point("pointerleave", 0, 0);
     expect(told.at(-1)).toBe("hover nothing");
-    expect(sight()).toBe("point at a cell for its number");
+    expect(sight()).toBe("point at a cell to see its value");
   });
 
   test("marks its row and its column", () => {
@@ -227,9 +227,9 @@ describe("zoom", () => {
   test("has the legend told anew when cells no longer share a pixel", () => {
     const { view, told, press } = shown(deep(square(450)));
     const lines = () => view.legend().join("; ");
-    expect(lines()).toContain("every mark is the largest of 2 × 2 cells");
+    expect(lines()).toContain("each pixel is the largest of 2 × 2 cells");
     for (let step = 0; step < 4; step++) press("+");
-    expect(told).toContain("tell");
+    expect(told).toContain("refresh");
     expect(lines()).not.toContain("every mark");
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { contrast, PALETTES } from "../../../src/draw/colors";
 import { chartCurves, chartLines, describeChart } from "../../../src/views/profile/charts";
 import { profileView } from "../../../src/views/profile/view";
-import type { Chart, Choice } from "../../../src/wire/types";
+import type { Chart, ViewState } from "../../../src/wire/types";
 import contract from "../../support/contract.json";
 import { smallPane } from "../../support/overviews";
 import { scoped } from "../../support/scope";
@@ -76,9 +76,9 @@ describe("a chart in words", () => {
 describe("the panel of a chart in the profile", () => {
   const scope = scoped();
 
-  function shown(charts: Chart[] | null, changes: Partial<Choice> = {}) {
-    const hand = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn(), tell: vi.fn() };
-    const view = profileView(hand, scope.signal);
+  function shown(charts: Chart[] | null, changes: Partial<ViewState> = {}) {
+    const actions = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn(), refresh: vi.fn() };
+    const view = profileView(actions, scope.signal);
     document.body.append(view.node);
     const draw = (some: Chart[] | null) => {
       const pane = smallPane(changes);
@@ -86,7 +86,7 @@ describe("the panel of a chart in the profile", () => {
       view.draw({ ...pane, flow }, PALETTES.light);
       return [...view.node.querySelectorAll<HTMLElement>(".nv-further")];
     };
-    return { view, hand, draw, panels: draw(charts) };
+    return { view, actions, draw, panels: draw(charts) };
   }
 
   test("is there once for each chart, and goes with it", () => {
@@ -122,7 +122,7 @@ describe("the panel of a chart in the profile", () => {
   });
 
   test("answers the pointer in the layers that the flow holds, and in no others", () => {
-    const { view, hand, panels } = shown([chart]);
+    const { view, actions, panels } = shown([chart]);
     const picture = panels[0].querySelector("svg") as SVGElement;
     const numbers = [...panels[0].querySelectorAll<SVGElement>(".nv-axes text")];
     const at = (layer: number) =>
@@ -130,16 +130,16 @@ describe("the panel of a chart in the profile", () => {
     const point = (kind: string, layer: number) =>
       picture.dispatchEvent(new MouseEvent(kind, { clientX: at(layer), bubbles: true }));
     point("pointermove", 1);
-    expect(hand.tell).toHaveBeenCalledOnce();
+    expect(actions.refresh).toHaveBeenCalledOnce();
     view.highlight(null);
     expect(panels[0].querySelector(".nv-values")?.textContent).toContain("75%");
     point("click", 1);
-    expect(hand.choose).toHaveBeenCalledWith({ layer: 1 });
+    expect(actions.choose).toHaveBeenCalledWith({ layer: 1 });
     point("pointermove", 2);
     view.highlight(null);
     expect(panels[0].querySelector(".nv-values")).toBeNull();
     point("click", 2);
-    expect(hand.choose).toHaveBeenCalledOnce();
+    expect(actions.choose).toHaveBeenCalledOnce();
   });
 
   test("is told in the legend and in the readout", () => {

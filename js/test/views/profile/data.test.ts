@@ -1,35 +1,35 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { kindsOf, outline, SHAPES, specialKinds } from "../../../src/data/tokenKinds";
+import { kindsOf, outlineOf, SHAPES, specialKinds } from "../../../src/data/tokenKinds";
 import { contrast, PALETTES } from "../../../src/draw/colors";
 import { otherMeasure, type Profile, profileOf } from "../../../src/views/profile/data";
 import { curveChart, layerAt, nearest, pointChart, tags } from "../../../src/views/profile/layout";
 import {
   meansOf,
-  rowIn,
+  missingReason,
   type Scatter,
   scatterOf,
-  whyNone,
+  scatterRow,
 } from "../../../src/views/profile/scatter";
 import { describeProfile, profileLines } from "../../../src/views/profile/words";
-import type { Choice, Stream } from "../../../src/wire/types";
+import type { Stream, ViewState } from "../../../src/wire/types";
 import { STREAM, smallPane } from "../../support/overviews";
 
 const both = { compare: "weighted-norm" };
 
-function profile(changes: Partial<Choice> = {}): Profile {
+function profile(changes: Partial<ViewState> = {}): Profile {
   return profileOf(smallPane(changes), PALETTES.light) as Profile;
 }
 
-function scatter(changes: Partial<Choice> = {}, stream: Stream = STREAM): Scatter {
+function scatter(changes: Partial<ViewState> = {}, stream: Stream = STREAM): Scatter {
   return scatterOf(smallPane(changes, stream)) as Scatter;
 }
 
-const say = (changes: Partial<Choice> = {}, token: number | null = null, layer = 1) =>
+const say = (changes: Partial<ViewState> = {}, token: number | null = null, layer = 1) =>
   describeProfile(
     profile(changes),
     scatter(changes),
-    token === null ? null : { side: "key", token },
+    token === null ? null : { role: "key", token },
     { layer, isPointed: false },
   );
 
@@ -60,7 +60,7 @@ describe("the kinds of token", () => {
   test("have marks around their point", () => {
     for (const shape of SHAPES) {
       const numbers =
-        outline(shape, 100, 50, 4)
+        outlineOf(shape, 100, 50, 4)
           .match(/[\d.]+/g)
           ?.map(Number) ?? [];
       expect(numbers.length).toBeGreaterThanOrEqual(6);
@@ -172,11 +172,11 @@ describe("the points", () => {
       ...STREAM,
       measures: STREAM.measures.filter((id) => !gone.includes(id)),
     });
-    expect(whyNone(smallPane())).toBeNull();
-    expect(whyNone(smallPane({}, without("value-norm")))).toContain(
-      "need the measures weight and value-norm; value-norm is not held here",
+    expect(missingReason(smallPane())).toBeNull();
+    expect(missingReason(smallPane({}, without("value-norm")))).toContain(
+      "needs the measures weight and value-norm; value-norm is not held here",
     );
-    expect(whyNone(smallPane({}, without("value-norm", "weight")))).toContain("are not held");
+    expect(missingReason(smallPane({}, without("value-norm", "weight")))).toContain("are not held");
   });
 
   test("lie inside their axes, also where a weight is nothing", () => {
@@ -216,11 +216,11 @@ describe("the points", () => {
   });
 
   test("of a query are those of the same token as a key, but not across texts", () => {
-    const focus = { side: "query", token: 4 } as const;
-    expect(rowIn(scatter(), focus)).toBe(4);
-    expect(rowIn({ ...scatter(), stream: { ...STREAM, name: "cross" } }, focus)).toBeNull();
-    expect(rowIn(scatter({ special: "hidden" }), focus)).toBeNull();
-    expect(rowIn(scatter(), null)).toBeNull();
+    const focus = { role: "query", token: 4 } as const;
+    expect(scatterRow(scatter(), focus)).toBe(4);
+    expect(scatterRow({ ...scatter(), stream: { ...STREAM, name: "cross" } }, focus)).toBeNull();
+    expect(scatterRow(scatter({ special: "hidden" }), focus)).toBeNull();
+    expect(scatterRow(scatter(), null)).toBeNull();
   });
 });
 
@@ -244,36 +244,36 @@ describe("in words the profile", () => {
       "Layer 1, all 2 heads: ‘[CLS]’ gets mean α 0.400 (number 1 of 5) " +
         "and has mean ‖f(x)‖ 1.50 (number 5 of 5).",
     );
-    expect(columns[1]).toBe("place among 5");
+    expect(columns[1]).toBe("rank among 5");
     expect(rows[0]).toEqual(["0", "1 by α, 5 by ‖f(x)‖", "0.600", "1.00"]);
   });
 
   test("tells of the layer under the pointer rather than of a token", () => {
     const at = { layer: 4, isPointed: true };
-    const told = describeProfile(profile(), scatter(), { side: "key", token: 0 }, at);
+    const told = describeProfile(profile(), scatter(), { role: "key", token: 0 }, at);
     expect(told.sentence).toMatch(/^Layer 4: words/);
   });
 
   test("has a legend that says of what, over what, and what is left out", () => {
     const lines = profileLines(profile(both), scatter(), null);
-    expect(lines[0]).toContain("of all that a layer's queries take, all heads together");
+    expect(lines[0]).toContain("in all that a layer's queries take, all heads together");
     expect(lines).toContain("solid α, dashed ‖αf(x)‖");
     expect(lines).toContainEqual(expect.stringMatching(/^Spearman ρ = −0\.\d\d over 10 points$/));
-    const choice = { special: "hidden", words: true } as const;
-    const fewer = profileLines(profile(choice), scatter(choice), null);
+    const state = { special: "hidden", words: true } as const;
+    const fewer = profileLines(profile(state), scatter(state), null);
     expect(fewer).toContain(
-      "hidden: [CLS], [SEP]; the shares are still of everything, so they add up to less",
+      "hidden: [CLS], [SEP]; shares still refer to everything, so they add up to less",
     );
-    expect(fewer).toContainEqual(expect.stringContaining("curves count pieces, points words"));
+    expect(fewer).toContainEqual(expect.stringContaining("curves show pieces, points show words"));
   });
 
   test("has a legend that says how the points lie", () => {
-    const focus = { side: "key", token: 0 } as const;
+    const focus = { role: "key", token: 0 } as const;
     const points = [...scatter().points, { head: 0, row: 1, norm: 1, weight: 0 }];
     const deep = { ...scatter(), points, isLog: true, isCausal: true, correlation: null };
     const lines = profileLines(profile(), deep, focus);
     expect(lines).toContain("α on a log scale");
-    expect(lines).toContain("on its lower edge, where α = 0: 1");
+    expect(lines).toContain("points on the lower edge (α = 0): 1");
     expect(lines).toContain("mean α over the queries that can see the key");
     expect(lines).toContain("numbers beside points: heads");
     expect(lines).toContain("too few different points (11) for a rank correlation");

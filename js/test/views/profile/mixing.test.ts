@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { headColor, PALETTES, percent } from "../../../src/draw/colors";
+import { formatPercent, headColor, PALETTES } from "../../../src/draw/colors";
 import { panesOf } from "../../../src/state/pane";
 import { Tiles } from "../../../src/state/tiles";
 import { profileOf } from "../../../src/views/profile/data";
@@ -13,15 +13,15 @@ import {
 } from "../../../src/views/profile/mixing";
 import { profileView } from "../../../src/views/profile/view";
 import { describeProfile, profileLines } from "../../../src/views/profile/words";
-import type { Choice } from "../../../src/wire/types";
+import type { ViewState } from "../../../src/wire/types";
 import { scribe } from "../../support/deep";
 import * as plain from "../../support/fixtures";
 import { header, statistics, store, tiles } from "../../support/rungs";
 
-const pane = (changes: Partial<Choice> = {}, from = tiles()) =>
-  panesOf(header, store(changes).choice.value, from)[0];
+const pane = (changes: Partial<ViewState> = {}, from = tiles()) =>
+  panesOf(header, store(changes).state.value, from)[0];
 
-function mixing(changes: Partial<Choice> = {}): Mixing {
+function mixing(changes: Partial<ViewState> = {}): Mixing {
   const found = mixingOf(pane(changes), PALETTES.light);
   if (!found) throw new Error("the contract lacks these numbers");
   return found;
@@ -88,7 +88,7 @@ describe("the mixing ratio", () => {
 
 describe("the mixing ratio in words", () => {
   test("is that of the chosen rung, or of the highest", () => {
-    const share = percent(mean(ratios("attention-residual", 1)));
+    const share = formatPercent(mean(ratios("attention-residual", 1)));
     expect(describeMixing(mixing({ measure: "attention-block" }), 1, null).notes).toEqual([
       `In layer 1, ${share} of a token's vector after the residual comes from other tokens (mixing ratio).`,
     ]);
@@ -96,8 +96,8 @@ describe("the mixing ratio in words", () => {
   });
 
   test("is also that of the token that is pinned", () => {
-    const { notes, also } = describeMixing(mixing(), 0, { side: "query", token: 2 });
-    const own = percent(ratios("feed-forward-residual", 0)[2]);
+    const { notes, also } = describeMixing(mixing(), 0, { role: "query", token: 2 });
+    const own = formatPercent(ratios("feed-forward-residual", 0)[2]);
     expect(notes[0]).toContain(`(mixing ratio; of ‘animal’ ${own})`);
     expect(also[0].columns).toEqual(["", "rung", "mean", "‘animal’"]);
     expect(also[0].rows[3]).toHaveLength(4);
@@ -123,7 +123,7 @@ describe("the mixing ratio in words", () => {
 
 test("the profile has a panel for it only where it is known, with what is chosen in front", () => {
   const draw = (shown: ReturnType<typeof pane>) => {
-    const view = profileView(scribe().hand, new AbortController().signal);
+    const view = profileView(scribe().actions, new AbortController().signal);
     view.draw(shown, PALETTES.light);
     return view.node.querySelector<HTMLElement>(".nv-mixing");
   };

@@ -4,22 +4,22 @@ import { Tiles } from "../../../src/state/tiles";
 import { pointChart } from "../../../src/views/profile/layout";
 import { type Scatter, scatterOf } from "../../../src/views/profile/scatter";
 import { profileView } from "../../../src/views/profile/view";
-import type { Choice, Stream } from "../../../src/wire/types";
+import type { Stream, ViewState } from "../../../src/wire/types";
 import { STREAM, smallPane } from "../../support/overviews";
 import { scoped } from "../../support/scope";
 
 const scope = scoped();
 
-function shown(changes: Partial<Choice> = {}, stream: Stream = STREAM) {
-  const hand = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn(), tell: vi.fn() };
-  const view = profileView(hand, scope.signal);
+function shown(changes: Partial<ViewState> = {}, stream: Stream = STREAM) {
+  const actions = { hover: vi.fn(), pin: vi.fn(), choose: vi.fn(), refresh: vi.fn() };
+  const view = profileView(actions, scope.signal);
   document.body.append(view.node);
   view.draw(smallPane(changes, stream), PALETTES.light);
   const find = (which: string) => view.node.querySelector(which) as Element;
   const all = (which: string) => [...view.node.querySelectorAll(which)];
   const at = (which: string, kind: string, clientX: number, clientY = 0) =>
     find(which).dispatchEvent(new MouseEvent(kind, { clientX, clientY, bubbles: true }));
-  return { view, hand, find, all, at };
+  return { view, actions, find, all, at };
 }
 
 describe("the curves of a profile", () => {
@@ -49,9 +49,9 @@ describe("the curves of a profile", () => {
   });
 
   test("show the numbers of the layer under the pointer, and choose it when clicked", () => {
-    const { view, hand, at, all } = shown();
+    const { view, actions, at, all } = shown();
     at(".nv-curves", "pointermove", 60);
-    expect(hand.tell).toHaveBeenCalledOnce();
+    expect(actions.refresh).toHaveBeenCalledOnce();
     view.highlight(null);
     expect(all(".nv-values text").map((text) => text.textContent)).toEqual([
       "38%",
@@ -61,7 +61,7 @@ describe("the curves of a profile", () => {
     ]);
     expect(view.describe(null).sentence).toMatch(/^Layer 1:/);
     at(".nv-curves", "click", 190);
-    expect(hand.choose).toHaveBeenCalledWith({ layer: 4 });
+    expect(actions.choose).toHaveBeenCalledWith({ layer: 4 });
     at(".nv-curves", "pointerleave", 0);
     view.highlight(null);
     expect(all(".nv-values")).toHaveLength(0);
@@ -70,7 +70,7 @@ describe("the curves of a profile", () => {
   test("bring out the kind of the token in focus", () => {
     const { view, all } = shown();
     const dim = () => all(".nv-curve.nv-dim").map((curve) => curve.getAttribute("data-kind"));
-    view.highlight({ side: "query", token: 4 });
+    view.highlight({ role: "query", token: 4 });
     expect(dim().sort()).toEqual(["[CLS]", "other", "punctuation"]);
     view.highlight(null);
     expect(dim()).toEqual([]);
@@ -86,27 +86,27 @@ describe("the points of a profile", () => {
 
   test("say what their axes are", () => {
     const text = shown().find(".nv-points .nv-axes").textContent;
-    expect(text).toContain("mean α a key gets in a head, of 1");
+    expect(text).toContain("mean α of a key in a head");
     expect(text).toContain("‖f(x)‖ of the key in the head, in the model's units");
   });
 
   test("let their token be looked at and pinned", () => {
-    const { hand, at } = shown();
+    const { actions, at } = shown();
     at(".nv-points", "pointermove", ...placeOf(6));
-    expect(hand.hover).toHaveBeenLastCalledWith({ side: "key", token: 1 });
+    expect(actions.hover).toHaveBeenLastCalledWith({ role: "key", token: 1 });
     at(".nv-points", "click", ...placeOf(6));
-    expect(hand.pin).toHaveBeenCalledWith({ side: "key", token: 1 });
+    expect(actions.pin).toHaveBeenCalledWith({ role: "key", token: 1 });
     at(".nv-points", "pointermove", 2, 2);
-    expect(hand.hover).toHaveBeenLastCalledWith(null);
+    expect(actions.hover).toHaveBeenLastCalledWith(null);
     at(".nv-points", "click", 2, 2);
-    expect(hand.pin).toHaveBeenCalledOnce();
+    expect(actions.pin).toHaveBeenCalledOnce();
     at(".nv-points", "pointerleave", 0);
-    expect(hand.hover).toHaveBeenLastCalledWith(null);
+    expect(actions.hover).toHaveBeenLastCalledWith(null);
   });
 
   test("are dimmed but for the token in focus, which is named, with its heads", () => {
     const { view, find, all } = shown();
-    view.highlight({ side: "key", token: 4 });
+    view.highlight({ role: "key", token: 4 });
     expect(find(".nv-base").classList.contains("nv-faint")).toBe(true);
     expect(find(".nv-named").textContent).toBe("[SEP]");
     expect(find(".nv-named").getAttribute("dir")).toBe("auto");
@@ -124,7 +124,7 @@ describe("the points of a profile", () => {
     expect(find(".nv-excuse").textContent).toContain("value-norm is not held here");
     expect(all(".nv-points .nv-axes")).toHaveLength(0);
     expect(all(".nv-line")).toHaveLength(4);
-    expect(view.describe({ side: "key", token: 0 }).sentence).toMatch(/^Layer 1: words get/);
+    expect(view.describe({ role: "key", token: 0 }).sentence).toMatch(/^Layer 1: words get/);
   });
 });
 
@@ -154,10 +154,10 @@ test("a profile waits for its points when the curves are here", () => {
 });
 
 test("a profile that has ended hears nothing", () => {
-  const { hand, at } = shown();
+  const { actions, at } = shown();
   scope.abort();
   at(".nv-curves", "pointermove", 60);
   at(".nv-curves", "click", 60);
   at(".nv-points", "pointermove", 100, 100);
-  for (const use of Object.values(hand)) expect(use).not.toHaveBeenCalled();
+  for (const use of Object.values(actions)) expect(use).not.toHaveBeenCalled();
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Pane } from "../../../src/state/pane";
 import { cellLegend, cellLine, fullColor } from "../../../src/views/matrix/words";
-import { type Cells, cellsOf, depths, extremes, pooled } from "../../../src/views/shared/cells";
+import { type Cells, cellsOf, depths, extremes, poolCells } from "../../../src/views/shared/cells";
 import { deep, type Extras } from "../../support/deep";
 import { contractPane, labels, pane } from "../../support/fixtures";
 
@@ -74,7 +74,7 @@ describe("the cells", () => {
     const given = deep([HEADS], { changes: { normalize: "absolute" } });
     given.tiles.overview = () => null;
     expect(cellsOf(given)).toBeNull();
-    expect(cellsOf({ ...given, choice: { ...given.choice, normalize: "layer" } })).not.toBeNull();
+    expect(cellsOf({ ...given, state: { ...given.state, normalize: "layer" } })).not.toBeNull();
   });
 
   test("below the threshold are blank, and the legend says from where on", () => {
@@ -91,7 +91,7 @@ describe("the cells", () => {
     expect(fullColor(found)).toBe("1.50 (the largest cell of this layer)");
     const legend = cellLegend(found, EACH).join("; ");
     expect(legend).toContain("one row for each head");
-    expect(legend).toContain("scaled per layer, for it has no query");
+    expect(legend).toContain("scaled per layer, because it has no queries");
     expect(cellLine(found, 1, 2)).toBe("head 3, ‘</s>’: 1.50");
   });
 
@@ -127,7 +127,7 @@ describe("a cell in words", () => {
 
   test("the legend says how many cells share a mark", () => {
     expect(cellLegend(scaled({}), { rows: 2, columns: 3 })).toContain(
-      "every mark is the largest of 2 × 3 cells; zoom in for each",
+      "each pixel is the largest of 2 × 3 cells; zoom in to see them all",
     );
   });
 });
@@ -146,7 +146,7 @@ test("blocks keep their largest cell, and none is lost", () => {
           { length: rows * columns },
           () => numbers.next().value as number,
         );
-        const found = pooled(values, columns, { rows: tall, columns: wide });
+        const found = poolCells(values, columns, { rows: tall, columns: wide });
         expect([found.rows, found.columns]).toEqual([
           Math.ceil(rows / tall),
           Math.ceil(columns / wide),

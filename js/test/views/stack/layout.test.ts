@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { at, everywhere, linksOf, traceBack } from "../../../src/math/trace";
+import { evenMass, linksOf, massAt, traceBack } from "../../../src/math/trace";
 import {
-  center,
+  bandCenter,
   type Lanes,
   postsBetween,
   ribbonsIn,
-  under,
+  tokenUnder,
   widthOf,
   yardstick,
 } from "../../../src/views/stack/layout";
@@ -27,26 +27,26 @@ test("the posts stand at even distances", () => {
 });
 
 test("every place of the field is a token of a column", () => {
-  expect(under(10, 5, lanes(3))).toEqual({ row: 0, column: 0 });
-  expect(under(36, 25, lanes(3))).toEqual({ row: 1, column: 1 });
-  expect(under(500, 59, lanes(3))).toEqual({ row: 2, column: 2 });
-  expect(under(50, 61, lanes(3))).toBeNull();
-  expect(under(50, 5, lanes(3), true)).toEqual({ row: 0, column: 0 });
-  expect(under(500, 5, lanes(3), true)).toEqual({ row: 0, column: 1 });
+  expect(tokenUnder(10, 5, lanes(3))).toEqual({ row: 0, column: 0 });
+  expect(tokenUnder(36, 25, lanes(3))).toEqual({ row: 1, column: 1 });
+  expect(tokenUnder(500, 59, lanes(3))).toEqual({ row: 2, column: 2 });
+  expect(tokenUnder(50, 61, lanes(3))).toBeNull();
+  expect(tokenUnder(50, 5, lanes(3), true)).toEqual({ row: 0, column: 0 });
+  expect(tokenUnder(500, 5, lanes(3), true)).toEqual({ row: 0, column: 1 });
 });
 
 test("a band stays in the picture", () => {
-  expect(center(0, 30, lanes(3))).toBe(15);
-  expect(center(1, 30, lanes(3))).toBe(30);
-  expect(center(2, 30, lanes(3))).toBe(45);
-  expect(center(0, 90, lanes(3))).toBe(30);
+  expect(bandCenter(0, 30, lanes(3))).toBe(15);
+  expect(bandCenter(1, 30, lanes(3))).toBe(30);
+  expect(bandCenter(2, 30, lanes(3))).toBe(45);
+  expect(bandCenter(0, 90, lanes(3))).toBe(30);
 });
 
 describe("ribbons", () => {
   test("are as wide as the mass they carry and lie within the bands of their tokens", () => {
     fc.assert(
       fc.property(division, division, fc.nat(2), (one, other, row) => {
-        const trace = traceBack([one, other], at(row, 3));
+        const trace = traceBack([one, other], massAt(row, 3));
         const links = linksOf(trace, 3, ALL);
         const room = lanes(3);
         const width = widthOf(trace, links, room);
@@ -61,7 +61,7 @@ describe("ribbons", () => {
             ] as const) {
               const band = masses[token] * width;
               const reach = (band - ribbon.width) / 2 + 1e-4;
-              expect(Math.abs(y - center(token, band, room))).toBeLessThanOrEqual(reach);
+              expect(Math.abs(y - bandCenter(token, band, room))).toBeLessThanOrEqual(reach);
             }
           }
         });
@@ -70,7 +70,7 @@ describe("ribbons", () => {
   });
 
   test("lie side by side at the token that takes, in the order of those that give", () => {
-    const trace = traceBack([Float32Array.from([0.5, 0.3, 0.2, 0, 1, 0, 0, 0, 1])], at(0, 3));
+    const trace = traceBack([Float32Array.from([0.5, 0.3, 0.2, 0, 1, 0, 0, 0, 1])], massAt(0, 3));
     const links = linksOf(trace, 3, ALL);
     const ends = { keys: trace.nodes[0], queries: trace.nodes[1] };
     const ribbons = ribbonsIn(links.layers[0], ends, lanes(3), 40);
@@ -97,7 +97,7 @@ describe("the width of all mass", () => {
   const even = new Float32Array(9).fill(1 / 3);
 
   test("lets the largest of all tokens cover a few lanes", () => {
-    const trace = traceBack([even], everywhere(3));
+    const trace = traceBack([even], evenMass(3));
     const wide = { ...lanes(3), posts: [0, 400] };
     expect(widthOf(trace, linksOf(trace, 3, ALL), wide) / 3).toBeCloseTo(2.4 * 20);
   });
@@ -105,14 +105,14 @@ describe("the width of all mass", () => {
   test("makes one token taller, so that its parts can be seen, but not the whole picture", () => {
     const rows = 30;
     const flat = new Float32Array(rows * rows).fill(1 / rows);
-    const trace = traceBack([flat], at(4, rows));
+    const trace = traceBack([flat], massAt(4, rows));
     const room = { pitch: 20, rows, posts: [0, 100] };
     expect(widthOf(trace, linksOf(trace, rows, ALL), room)).toBeCloseTo(0.36 * rows * 20);
   });
 
   test("is bounded by the gap, in which the widest ribbon has to bend", () => {
     const same = Float32Array.from([1, 0, 0, 0, 1, 0, 0, 0, 1]);
-    const trace = traceBack([same], at(0, 3));
+    const trace = traceBack([same], massAt(0, 3));
     const room = { pitch: 20, rows: 3, posts: [0, 30] };
     expect(widthOf(trace, linksOf(trace, 3, ALL), room)).toBeLessThanOrEqual(20);
   });

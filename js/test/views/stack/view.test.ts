@@ -28,9 +28,9 @@ const CROSS: Extras = {
 
 /** A view on the page, with a field of 216 pixels: columns at 8, 108 and 208. */
 function shown(pane: Pane) {
-  const { hand, told } = scribe();
+  const { actions, told } = scribe();
   const scope = new AbortController();
-  const view = stackView(hand, scope.signal);
+  const view = stackView(actions, scope.signal);
   document.body.append(view.node);
   const field = view.node.querySelector(".nv-field") as HTMLElement;
   Object.defineProperty(field, "offsetWidth", { value: 216 });
@@ -42,8 +42,8 @@ function shown(pane: Pane) {
   draw(pane);
   const point = (type: string, x: number, y: number) =>
     field.dispatchEvent(new MouseEvent(type, { clientX: x, clientY: y, bubbles: true }));
-  const items = (side: string) => [
-    ...view.node.querySelectorAll<HTMLElement>(`.nv-tokens.nv-${side} li`),
+  const items = (role: string) => [
+    ...view.node.querySelectorAll<HTMLElement>(`.nv-tokens.nv-${role} li`),
   ];
   return { view, told, point, items, draw, leave: () => scope.abort() };
 }
@@ -51,7 +51,7 @@ function shown(pane: Pane) {
 beforeEach(() => document.body.replaceChildren());
 
 describe("the stack", () => {
-  test("has the tokens at both sides and a title for each layer", () => {
+  test("has the tokens at both roles and a title for each layer", () => {
     const { view, items } = shown(deep(TWO));
     expect(items("key").map((item) => item.textContent)).toEqual(["t0", "t1", "t2"]);
     expect(items("query")).toHaveLength(3);
@@ -67,8 +67,8 @@ describe("the stack", () => {
 
   test("follows a token from the chosen layer, and dims what it is not made of", () => {
     const { view, items } = shown(deep(TWO, { changes: { layer: 0 } }));
-    view.highlight({ side: "query", token: 1 });
-    expect(view.describe({ side: "query", token: 1 }).sentence).toContain(
+    view.highlight({ role: "query", token: 1 });
+    expect(view.describe({ role: "query", token: 1 }).sentence).toContain(
       "‘t1’ after layer 0 is made of 50% ‘t0’, 50% ‘t1’",
     );
     const dim = items("key").map((item) => item.classList.contains("nv-dim"));
@@ -84,8 +84,8 @@ describe("the stack", () => {
 
   test("follows a token that gives up to the last layer", () => {
     const { view, items } = shown(deep(TWO, { changes: { layer: 0 } }));
-    view.highlight({ side: "key", token: 2 });
-    expect(view.describe({ side: "key", token: 2 }).sentence).toContain(
+    view.highlight({ role: "key", token: 2 });
+    expect(view.describe({ role: "key", token: 2 }).sentence).toContain(
       "‘t2’ makes up 60% of ‘t1’, 30% of ‘t2’ after layer 1",
     );
     expect(items("key")[2].classList).toContain("nv-on");
@@ -98,7 +98,7 @@ describe("the stack", () => {
 
   test("names the token that is followed where no tokens stand beside it", () => {
     const { view } = shown(deep(TWO, { changes: { layer: 0 } }));
-    view.highlight({ side: "query", token: 1 });
+    view.highlight({ role: "query", token: 1 });
     const names = [...view.node.querySelectorAll(".nv-names .nv-on")];
     expect(names.map((name) => name.textContent)).toEqual(["t1"]);
     view.highlight(null);
@@ -111,8 +111,8 @@ describe("pointing", () => {
     const { view, told, point } = shown(deep(TWO));
     point("pointermove", 108, 30);
     expect(told).toEqual(["hover query 1"]);
-    view.highlight({ side: "query", token: 1 });
-    expect(view.describe({ side: "query", token: 1 }).sentence).toContain("‘t1’ after layer 0");
+    view.highlight({ role: "query", token: 1 });
+    expect(view.describe({ role: "query", token: 1 }).sentence).toContain("‘t1’ after layer 0");
     point("pointermove", 110, 33);
     expect(told).toHaveLength(1);
     point("pointerleave", 0, 0);
@@ -122,11 +122,11 @@ describe("pointing", () => {
   test("at the same token in another layer has it told anew", () => {
     const { view, told, point } = shown(deep(TWO));
     point("pointermove", 108, 30);
-    view.highlight({ side: "query", token: 1 });
+    view.highlight({ role: "query", token: 1 });
     point("pointermove", 208, 30);
-    expect(told).toEqual(["hover query 1", "tell"]);
-    view.highlight({ side: "query", token: 1 });
-    expect(view.describe({ side: "query", token: 1 }).sentence).toContain("‘t1’ after layer 1");
+    expect(told).toEqual(["hover query 1", "refresh"]);
+    view.highlight({ role: "query", token: 1 });
+    expect(view.describe({ role: "query", token: 1 }).sentence).toContain("‘t1’ after layer 1");
   });
 
   test("at the first column looks at a token that gives", () => {
@@ -163,7 +163,7 @@ describe("a click", () => {
     expect(told[0]).toBe('choose {"compare":0,"token":null}');
   });
 
-  test("on the tokens at the sides pins what gives, or what stands after the last layer", () => {
+  test("on the tokens at the roles pins what gives, or what stands after the last layer", () => {
     const { told, items } = shown(deep(TWO, { changes: { layer: 0 } }));
     items("key")[2].click();
     items("query")[0].click();
@@ -193,7 +193,7 @@ describe("where nothing can be traced", () => {
     );
     expect(view.node.querySelector(".nv-remark")?.textContent).toContain("nothing to trace");
     expect(view.node.querySelector<HTMLElement>(".nv-lanes")?.hidden).toBe(true);
-    expect(view.standing?.(null)).toBeNull();
+    expect(view.ranking?.(null)).toBeNull();
   });
 });
 
@@ -210,10 +210,8 @@ test("the layers are gathered once for all that is asked of them", () => {
   pane.tiles.layer = () => {
     throw new Error("gathered again");
   };
-  expect(draw({ ...pane, layer: 0, choice: { ...pane.choice, layer: 0, threshold: 0.5 } })).toBe(
-    true,
-  );
-  const words = { ...pane, choice: { ...pane.choice, words: true } };
+  expect(draw({ ...pane, state: { ...pane.state, layer: 0, threshold: 0.5 } })).toBe(true);
+  const words = { ...pane, state: { ...pane.state, words: true } };
   expect(() => draw(words)).toThrow("gathered again");
 });
 
@@ -222,7 +220,7 @@ test("the layers of the last three measures are kept, and no more", () => {
   const { draw } = shown(pane);
   const others = [true, false].map((words) => ({
     ...pane,
-    choice: { ...pane.choice, words, special: "hidden" as const },
+    state: { ...pane.state, words, special: "hidden" as const },
   }));
   for (const other of others) draw(other);
   const gather = pane.tiles.layer.bind(pane.tiles);
@@ -231,7 +229,7 @@ test("the layers of the last three measures are kept, and no more", () => {
   };
   for (const known of [pane, ...others]) expect(draw(known)).toBe(true);
   pane.tiles.layer = gather;
-  draw({ ...pane, choice: { ...pane.choice, heads: [0] } });
+  draw({ ...pane, state: { ...pane.state, heads: [0] } });
   pane.tiles.layer = () => {
     throw new Error("gathered again");
   };
@@ -239,9 +237,9 @@ test("the layers of the last three measures are kept, and no more", () => {
 });
 
 test("beside another picture it tells who gives how much, alone it does not", () => {
-  const focus = { side: "query" as const, token: 2 };
-  expect(shown(deep(TWO)).view.standing?.(focus)).toBeNull();
-  const standing = shown(deep(TWO, { title: "α" })).view.standing?.(focus);
+  const focus = { role: "query" as const, token: 2 };
+  expect(shown(deep(TWO)).view.ranking?.(focus)).toBeNull();
+  const standing = shown(deep(TWO, { title: "α" })).view.ranking?.(focus);
   expect(standing?.labels).toEqual(["t0", "t1", "t2"]);
   const values = Array.from(standing?.values ?? [], (share) => share.toFixed(2));
   expect(values).toEqual(["0.60", "0.10", "0.30"]);

@@ -1,18 +1,13 @@
 import { describe, expect, test } from "vitest";
-import {
-  aboutLayer,
-  type Depth,
-  depthOf,
-  headsAdded,
-  isCarried,
-  wayOf,
-} from "../../../src/data/stack";
+import { focusedRow, type TokenRow } from "../../../src/data/layer";
+import { headsPhrase, modeOf, type Stack, stackOf, tracedLayer } from "../../../src/data/stack";
 import { linksOf } from "../../../src/math/trace";
 import type { Pane } from "../../../src/state/pane";
-import { makeupOf, type Row, rowAt } from "../../../src/views/stack/makeup";
-import { caveats, describeMakeup, madeLegend } from "../../../src/views/stack/words";
+import { makeupOf } from "../../../src/views/stack/makeup";
+import { caveats, describeMakeup, stackLegend } from "../../../src/views/stack/words";
 import { deep, type Extras } from "../../support/deep";
 import { labels, tilesWith } from "../../support/fixtures";
+import { REACHING_INPUT, rolloutOf } from "../../support/measures";
 
 /** Two layers of three tokens, one head. */
 const TWO = [
@@ -36,16 +31,16 @@ const CROSS: Extras = {
   stream: { name: "cross", queries: labels("q", 2), keys: labels("k", 3) },
 };
 
-const PAST = "through attention alone; what the residual stream carries past attention";
+const PAST = "the residual connection is not part of this measure";
 
-function gathered(pane: Pane): Depth {
-  const depth = depthOf(pane);
-  if (!depth) throw new Error("the numbers are not here");
-  return depth;
+function gathered(pane: Pane): Stack {
+  const stack = stackOf(pane);
+  if (!stack) throw new Error("the numbers are not here");
+  return stack;
 }
 
-const query = (row: number): Row => ({ side: "query", row });
-const key = (row: number): Row => ({ side: "key", row });
+const query = (row: number): TokenRow => ({ role: "query", row });
+const key = (row: number): TokenRow => ({ role: "key", row });
 
 describe("the layers of a pane", () => {
   test("are divided, with the chosen heads added up", () => {
@@ -75,66 +70,55 @@ describe("the layers of a pane", () => {
       asked.push(`${layer} ${heads}`);
       return null;
     };
-    expect(depthOf({ ...pane, tiles })).toBeNull();
+    expect(stackOf({ ...pane, tiles })).toBeNull();
     expect(asked).toEqual(["0 sum", "1 sum"]);
   });
 
   test("are named by their heads", () => {
     const many = Array.from({ length: 6 }, () => [[1]]);
-    const named = (heads: number[] | null) => headsAdded(deep([many], { changes: { heads } }));
+    const named = (heads: number[] | null) => headsPhrase(deep([many], { changes: { heads } }));
     expect(named([1, 4])).toBe("heads 1, 4 added up");
     expect(named([0, 1, 2, 3, 4])).toBe("5 of 6 heads added up");
     const plain = deep([[[[1]]]], { measure: { axes: ["layer", "query", "key"] } });
-    expect(headsAdded(plain)).toBe("all heads together");
+    expect(headsPhrase(plain)).toBe("all heads together");
   });
 });
 
-describe("the way through the layers", () => {
-  const way = (extras: Extras) => {
+describe("how layers are shown together", () => {
+  const mode = (extras: Extras) => {
     const { stream, measure } = deep(TWO, extras);
-    return wayOf(stream, measure);
+    return modeOf(stream, measure);
   };
 
   test("is a trace, except for another text, and for what reaches back already", () => {
-    expect(way({})).toBe("traced");
-    expect(way(CROSS)).toBe("apart");
-    expect(way({ stream: { name: "cross" } })).toBe("apart");
-    expect(way({ measure: { id: "rollout:attention-block" } })).toBe("carried");
-    expect(way({ ...CROSS, measure: { id: "decomposition" } })).toBe("apart");
-    expect(way({ measure: { axes: ["layer", "head", "key"] } })).toBe("nothing");
-  });
-
-  test.each([
-    ["rollout:weight", true],
-    ["decomposition", true],
-    ["hidden-attribution", true],
-    ["head-attribution", true],
-    ["head-attribution-local", false],
-    ["attention-residual", false],
-  ])("%s reaches back by itself: %s", (id, carried) => {
-    expect(isCarried(id)).toBe(carried);
+    expect(mode({})).toBe("traced");
+    expect(mode(CROSS)).toBe("separate");
+    expect(mode({ stream: { name: "cross" } })).toBe("separate");
+    expect(mode({ measure: rolloutOf("attention-block") })).toBe("direct");
+    expect(mode({ ...CROSS, measure: REACHING_INPUT })).toBe("separate");
+    expect(mode({ measure: { axes: ["layer", "head", "key"] } })).toBe("none");
   });
 
   test("starts at the chosen layer for a token that takes, else at the last", () => {
     const pane = deep(TWO, { changes: { layer: 0 } });
-    expect(aboutLayer(pane, "traced", { side: "query", token: 0 })).toBe(0);
-    expect(aboutLayer(pane, "traced", null)).toBe(1);
-    expect(aboutLayer(pane, "traced", { side: "key", token: 0 })).toBe(1);
-    expect(aboutLayer(pane, "carried", null)).toBe(1);
-    expect(aboutLayer(pane, "apart", null)).toBe(0);
+    expect(tracedLayer(pane, "traced", { role: "query", token: 0 })).toBe(0);
+    expect(tracedLayer(pane, "traced", null)).toBe(1);
+    expect(tracedLayer(pane, "traced", { role: "key", token: 0 })).toBe(1);
+    expect(tracedLayer(pane, "direct", null)).toBe(1);
+    expect(tracedLayer(pane, "separate", null)).toBe(0);
     const compared = deep(TWO, { changes: { layer: 0, compare: 1 } });
-    expect(aboutLayer(compared, "traced", null)).toBe(0);
+    expect(tracedLayer(compared, "traced", null)).toBe(0);
   });
 });
 
 describe("the sentence", () => {
-  test("says what a token is made of, through attention alone", () => {
+  test("says what a token is made of, and that the residual connection is left out", () => {
     const { sentence, caption, columns, rows } = describeMakeup(
       makeupOf(gathered(deep(TWO)), query(2), 1),
     );
     expect(sentence).toBe(
       "α, head 0: ‘t2’ after layer 1 is made of 60% ‘t0’, 30% ‘t2’, 10% ‘t1’ of the first " +
-        `layer's tokens (${PAST} is not in this measure).`,
+        `layer's tokens (${PAST}).`,
     );
     expect(caption).toBe("α: what ‘t2’ (2) is made of after layer 1");
     expect(columns).toEqual(["#", "made of", "share"]);
@@ -168,14 +152,14 @@ describe("the sentence", () => {
       stream: { queries: tokens, keys: tokens },
       changes: { special: "hidden" },
     });
-    const depth = gathered(pane);
+    const stack = gathered(pane);
     const { sentence, rows } = describeMakeup(
-      makeupOf(depth, rowAt(depth, { side: "query", token: 2 }), 1),
+      makeupOf(stack, focusedRow(stack, { role: "query", token: 2 }), 1),
     );
     expect(sentence).toContain("is made of 30% ‘t2’, 10% ‘t1’");
-    expect(sentence).toContain("(60% went to hidden special tokens; through attention alone");
+    expect(sentence).toContain("(60% went to hidden special tokens; the residual connection");
     expect(rows.at(-1)).toEqual(["", "hidden special tokens", "60%"]);
-    expect(rowAt(depth, { side: "query", token: 0 })).toBeNull();
+    expect(focusedRow(stack, { role: "query", token: 0 })).toBeNull();
   });
 
   test("says where a mass rests that nothing takes further", () => {
@@ -194,16 +178,16 @@ describe("the sentence", () => {
       ],
     ]);
     const { sentence } = describeMakeup(makeupOf(gathered(stuck), query(1), 1));
-    expect(sentence).toContain("(50% rests with tokens that take nothing;");
+    expect(sentence).toContain("(50% stays at tokens that take nothing;");
     expect(describeMakeup(makeupOf(gathered(stuck), query(0), 1)).sentence).toContain(
       "is made of nothing that is shown",
     );
   });
 
   test("names the first layer that is held, and those that are not", () => {
-    const depth = gathered(deep(TWO, { layers: [2, 5] }));
-    const { sentence } = describeMakeup(makeupOf(depth, query(2), 5));
-    expect(sentence).toContain("of the tokens before layer 2, the first that is held");
+    const stack = gathered(deep(TWO, { layers: [2, 5] }));
+    const { sentence } = describeMakeup(makeupOf(stack, query(2), 5));
+    expect(sentence).toContain("of the tokens before layer 2, the first layer held");
     expect(sentence).toContain("not held, and left out of the trace: layer 3, 4)");
   });
 
@@ -224,7 +208,7 @@ describe("the sentence", () => {
     const takes = describeMakeup(makeupOf(cross, query(0), 0));
     expect(takes.sentence).toBe(
       "α, head 0: ‘q0’ in layer 0 takes 50% from ‘k0’, 30% from ‘k1’, 20% from ‘k2’ " +
-        "(each layer for itself: the keys are another text, so nothing is traced).",
+        "(each layer by itself: the keys are another text, so nothing is traced).",
     );
     expect(takes.columns).toEqual(["#", "read from", "share"]);
     const gives = describeMakeup(makeupOf(cross, key(2), 0));
@@ -238,50 +222,41 @@ describe("the sentence", () => {
       deep(TWO, { measure: { label: "‖f(x)‖", axes: ["layer", "head", "key"] } }),
     );
     const { sentence, rows } = describeMakeup(makeupOf(norm, null, 1));
-    expect(sentence).toBe(
-      "‖f(x)‖ has no query: no token takes anything, so there is nothing to trace.",
-    );
+    expect(sentence).toBe("‖f(x)‖ has no queries, so there is nothing to trace.");
     expect(rows).toEqual([]);
   });
 });
 
-describe("the remark about what passes attention by", () => {
-  const told = (id: string) => caveats(gathered(deep(TWO, { measure: { id } }))).join("; ");
+describe("the remark about the residual connection", () => {
+  const remarks = (measure: Extras["measure"]) =>
+    caveats(gathered(deep(TWO, measure ? { measure } : {}))).join("; ");
 
-  test.each(["weight", "weighted-norm", "effective-weight", "attention", "head-attribution-local"])(
-    "stands beside %s",
-    (id) => {
-      expect(told(id)).toContain(PAST);
-    },
-  );
+  test("stands beside measures without it, and only those", () => {
+    expect(remarks({ has_residual: false })).toBe(PAST);
+    expect(remarks({ has_residual: true })).toBe("");
+    const cross = gathered(deep([[[[1]]]], { stream: { name: "cross" } }));
+    expect(caveats(cross).join("; ")).not.toContain("residual");
+  });
 
-  test.each(["attention-residual", "attention-block", "feed-forward-residual", "layer-output"])(
-    "is not needed for %s",
-    (id) => {
-      expect(told(id)).toBe("");
-    },
-  );
-
-  test("is another one for the feed-forward, and for what reaches back by itself", () => {
-    expect(told("feed-forward")).toContain("past the feed-forward");
-    expect(told("rollout:layer-output")).toBe(
-      "α itself reaches back to the input, so no layer is traced",
-    );
+  test("stands beside measures that reach back to the input, too", () => {
+    const direct = "α reaches back to the input by itself, so no layer is traced";
+    expect(remarks({ reaches: "input", has_residual: true })).toBe(direct);
+    expect(remarks({ reaches: "input" })).toBe(`${direct}; ${PAST}`);
   });
 });
 
 describe("the legend", () => {
   const lines = (pane: Pane, share = 0.95) => {
     const makeup = makeupOf(gathered(pane), query(2), 1);
-    const enough = { share, limit: 99, least: pane.choice.threshold };
-    return madeLegend(makeup, makeup.trace && linksOf(makeup.trace, 3, enough), 0.2);
+    const enough = { share, limit: 99, least: pane.state.threshold };
+    return stackLegend(makeup, makeup.trace && linksOf(makeup.trace, 3, enough), 0.2);
   };
 
   test("says how the whole is divided, what a width stands for and how much is shown", () => {
     expect(lines(deep(TWO), 0.5)).toEqual([
-      "each token's whole divided in proportion to α (head 0)",
+      "each token is divided in proportion to α (head 0)",
       "columns: the first layer's tokens, then the tokens after each layer",
-      "as wide as 20% of ‘t2’",
+      "this width: 20% of ‘t2’",
       "the strongest 2 ribbons: 50% of the mass shown",
     ]);
     expect(lines(deep(TWO), 1)).toContain("all of the mass shown, in 6 ribbons");
@@ -307,8 +282,8 @@ describe("the legend", () => {
         CROSS,
       ),
     );
-    expect(madeLegend(makeupOf(cross, query(0), 0), null, 0.5)).toEqual([
-      "each token's whole divided in proportion to α (head 0)",
+    expect(stackLegend(makeupOf(cross, query(0), 0), null, 0.5)).toEqual([
+      "each token is divided in proportion to α (head 0)",
       "one column: layer 0",
       "longest bar: 50% of ‘q0’",
     ]);

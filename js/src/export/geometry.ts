@@ -1,4 +1,4 @@
-/** Rectangles on the page and along a line of writing. */
+/** Rectangles on the page and along a line of text. */
 
 export interface Box {
   left: number;
@@ -7,8 +7,8 @@ export interface Box {
   bottom: number;
 }
 
-/** What two boxes share; null where they share nothing. */
-export function shared(one: Box, other: Box): Box | null {
+/** The intersection of two boxes; null if it is empty. */
+export function intersectionOf(one: Box, other: Box): Box | null {
   const left = Math.max(one.left, other.left);
   const top = Math.max(one.top, other.top);
   const right = Math.min(one.right, other.right);
@@ -16,8 +16,8 @@ export function shared(one: Box, other: Box): Box | null {
   return left < right && top < bottom ? { left, top, right, bottom } : null;
 }
 
-/** The least box around both. */
-export function around(one: Box | null, { left, top, right, bottom }: Box): Box {
+/** The smallest box around both. */
+export function unionOf(one: Box | null, { left, top, right, bottom }: Box): Box {
   return {
     left: Math.min(one?.left ?? left, left),
     top: Math.min(one?.top ?? top, top),
@@ -26,21 +26,21 @@ export function around(one: Box | null, { left, top, right, bottom }: Box): Box 
   };
 }
 
-export function moved({ left, top, right, bottom }: Box, x: number, y: number): Box {
+export function translate({ left, top, right, bottom }: Box, x: number, y: number): Box {
   return { left: left + x, top: top + y, right: right + x, bottom: bottom + y };
 }
 
-/** A box made larger by so much on every side. */
-export function grown({ left, top, right, bottom }: Box, by: number): Box {
+/** A box enlarged on every side. */
+export function grow({ left, top, right, bottom }: Box, by: number): Box {
   return { left: left - by, top: top - by, right: right + by, bottom: bottom + by };
 }
 
-/** Where a rectangle of SVG lies. */
-export function placed({ left, top, right, bottom }: Box) {
+/** The attributes of an SVG rectangle. */
+export function rectOf({ left, top, right, bottom }: Box) {
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** A box as it lies along a line of writing, and across it. */
+/** A box along a line of text, and across it. */
 export interface Span {
   start: number;
   end: number;
@@ -48,14 +48,14 @@ export interface Span {
   bottom: number;
 }
 
-/** The same box for one who reads along the line: turned, lines are read upwards. */
-export function along({ left, top, right, bottom }: Box, isTurned: boolean): Span {
+/** A box as a span; rotated lines are read upwards. */
+export function alongText({ left, top, right, bottom }: Box, isTurned: boolean): Span {
   return isTurned
     ? { start: -bottom, end: -top, top: left, bottom: right }
     : { start: left, end: right, top, bottom };
 }
 
-/** And back. */
+/** A span as a box. */
 export function onPage({ start, end, top, bottom }: Span, isTurned: boolean): Box {
   return isTurned
     ? { left: top, top: -end, right: bottom, bottom: -start }
