@@ -1,7 +1,7 @@
-"""A tab of Chromium over its own debugging socket, with nobody else listening.
+"""Control a tab of Chromium over its own debugging socket, without Playwright.
 
-Playwright has every WebSocket frame mirrored to it, which costs the page time. Here frames are
-mirrored only while they are counted.
+Playwright receives a copy of every WebSocket frame, which slows the page down. Here frames are
+copied only while they are counted.
 """
 
 import json
@@ -19,10 +19,10 @@ from playwright.sync_api import sync_playwright
 from view import ARGUMENTS, executable
 from websocket import WebSocketTimeoutException, create_connection
 
-PATIENCE = 60
-"""Seconds until a browser or a tab that does not answer is given up."""
+TIMEOUT = 60
+"""Seconds to wait for a browser or a tab."""
 
-QUIET = [
+OPTIONS = [
     "--headless=new",
     "--remote-debugging-port=0",
     "--window-size=1200,1800",
@@ -32,58 +32,58 @@ QUIET = [
 
 
 @contextmanager
-def chromium(folder: Path) -> Iterator[int]:
-    """A running Chromium that reaches this machine only, as the port where it listens."""
-    found = executable()
-    if found is None:
+def run_chromium(folder: Path) -> Iterator[int]:
+    """Run a Chromium that can reach only this machine; yield its debugging port."""
+    path = executable()
+    if path is None:
         with sync_playwright() as playwright:
-            found = playwright.chromium.executable_path
-    command = [found, *ARGUMENTS, *QUIET, f"--user-data-dir={folder}", "about:blank"]
+            path = playwright.chromium.executable_path
+    command = [path, *ARGUMENTS, *OPTIONS, f"--user-data-dir={folder}", "about:blank"]
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = psutil.Popen(command, **silent)
-    said = folder / "DevToolsActivePort"
+    port_file = folder / "DevToolsActivePort"
     try:
-        deadline = time.monotonic() + PATIENCE
-        while not (said.exists() and said.read_text().strip()):
+        deadline = time.monotonic() + TIMEOUT
+        while not (port_file.exists() and port_file.read_text().strip()):
             if time.monotonic() > deadline or process.poll() is not None:
-                raise RuntimeError(f"{found} did not say where it listens.")
+                raise RuntimeError(f"{path} did not write its debugging port.")
             time.sleep(0.05)
-        yield int(said.read_text().splitlines()[0])
+        yield int(port_file.read_text().splitlines()[0])
     finally:
         end(process)
 
 
 class Tab:
-    """One tab, asked in turn."""
+    """One tab, which answers one request at a time."""
 
     def __init__(self, port: int, address: str) -> None:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list") as answer:
             tabs = [tab for tab in json.load(answer) if tab["type"] == "page"]
-        (place,) = [tab["webSocketDebuggerUrl"] for tab in tabs if address in tab["url"]]
-        self._socket = create_connection(place, timeout=PATIENCE, suppress_origin=True)
-        self._asked = 0
+        (socket_url,) = [tab["webSocketDebuggerUrl"] for tab in tabs if address in tab["url"]]
+        self._socket = create_connection(socket_url, timeout=TIMEOUT, suppress_origin=True)
+        self._last_id = 0
         self.events: list[dict[str, Any]] = []
 
-    def ask(self, method: str, **given: Any) -> dict[str, Any]:
-        """Ask for something and wait for the answer; what happens meanwhile is kept."""
-        self._asked += 1
-        self._socket.send(json.dumps({"id": self._asked, "method": method, "params": given}))
-        while (message := json.loads(self._socket.recv())).get("id") != self._asked:
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a request and wait for the answer; events in between are stored."""
+        self._last_id += 1
+        self._socket.send(json.dumps({"id": self._last_id, "method": method, "params": params}))
+        while (message := json.loads(self._socket.recv())).get("id") != self._last_id:
             self.events.append(message)
         if "error" in message:
             raise RuntimeError(f"{method}: {message['error']['message']}")
         return message["result"]
 
     def evaluate(self, code: str) -> Any:
-        """The value of an expression in the page, waited for."""
-        given = {"expression": code, "awaitPromise": True, "returnByValue": True}
-        answer = self.ask("Runtime.evaluate", **given)
+        """Return the value of an expression in the page, awaited."""
+        params = {"expression": code, "awaitPromise": True, "returnByValue": True}
+        answer = self.ask("Runtime.evaluate", **params)
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"]["exception"].get("description", code))
         return answer["result"].get("value")
 
     def press_in(self, node: str, key: str, code: int) -> None:
-        """Click into a node that an expression finds, and press a key with Control."""
+        """Click the node that an expression returns, and press a key with Control."""
         box = self.evaluate(f"""(() => {{
             const node = {node};
             node.scrollIntoView({{block: "nearest"}});
@@ -91,14 +91,14 @@ class Tab:
             return [left + width / 2, top + height / 2];
         }})()""")
         for kind in ("mousePressed", "mouseReleased"):
-            place = {"x": box[0], "y": box[1], "button": "left", "clickCount": 1}
-            self.ask("Input.dispatchMouseEvent", type=kind, **place)
+            position = {"x": box[0], "y": box[1], "button": "left", "clickCount": 1}
+            self.ask("Input.dispatchMouseEvent", type=kind, **position)
         for kind in ("rawKeyDown", "keyUp"):
-            about = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": 2}
-            self.ask("Input.dispatchKeyEvent", type=kind, **about)
+            details = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": 2}
+            self.ask("Input.dispatchKeyEvent", type=kind, **details)
 
     def settle(self, seconds: float) -> None:
-        """Take in what happens for a while."""
+        """Store events for some seconds."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self._socket.settimeout(left)
@@ -106,8 +106,8 @@ class Tab:
                 self.events.append(json.loads(self._socket.recv()))
             except WebSocketTimeoutException:
                 break
-        self._socket.settimeout(PATIENCE)
+        self._socket.settimeout(TIMEOUT)
 
     def close(self) -> None:
-        """Ask no more."""
+        """Close the socket."""
         self._socket.close()

@@ -1,12 +1,12 @@
-"""Attribution by gradients against one backward pass for each coordinate, and the sketch's error.
+"""Gradient attribution compared with one backward pass per coordinate, and the sketch's error.
 
-The straightforward way to ∂e/∂x is one backward pass for every coordinate of every layer's output:
-layers × tokens × width of them. Only some are run, spread over all layers and tokens, and counted
-as many times as there are coordinates; they take turns with normviz in one process.
+The straightforward way to compute ∂e/∂x is one backward pass for every coordinate of every layer's
+output: layers × tokens × width passes. Only a sample is run, spread over all layers and tokens, and
+extrapolated to all coordinates. The passes take turns with normviz in one process.
 
     python benchmarks/gradient.py                about three minutes on two cores
-    python benchmarks/gradient.py --tokens 64    some twelve minutes, kept beside the other
-    python benchmarks/gradient.py --quick        one small text, nothing kept
+    python benchmarks/gradient.py --tokens 64    about twelve minutes, added to the results
+    python benchmarks/gradient.py --quick        one small text, nothing written
 """
 
 import argparse
@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from literal import backward_seconds
-from tables import README, judged, table, write
-from timing import RESULTS, keep, machine
+from literal import time_backward_passes
+from tables import README, format_table, judge_goal, write_section
+from timing import RESULTS, describe_machine, write_results
 from transformers import LlamaConfig, LlamaModel, PreTrainedModel
 
 import normviz
@@ -31,16 +31,16 @@ GOALS = {"times faster than one backward pass for each coordinate": 5.0}
 TEXT = "The keys to the old cabinet in the kitchen are on the table, said Mary to her brother. "
 
 
-def inputs_of(tokens: int) -> tuple[PreTrainedModel, dict[str, Any]]:
-    """The trained demo model, and a text of so many tokens."""
+def load_inputs(tokens: int) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """Return the trained demo model, and the inputs for a text of this length."""
     loaded = load_model("demo")
     text = TEXT * (1 + tokens // 15)
-    cut = loaded.tokenizer(text, truncation=True, max_length=tokens, return_tensors="pt")
-    return loaded.model, dict(cut)
+    inputs = loaded.tokenizer(text, truncation=True, max_length=tokens, return_tensors="pt")
+    return loaded.model, dict(inputs)
 
 
-def wide_model() -> tuple[PreTrainedModel, dict[str, Any]]:
-    """A random Llama that is wide enough for a thousand directions to be a sample."""
+def build_wide_model() -> tuple[PreTrainedModel, dict[str, Any]]:
+    """Return a random Llama wide enough that a thousand directions are a sample."""
     torch.manual_seed(0)
     config = LlamaConfig(
         hidden_size=1280, intermediate_size=2560, num_hidden_layers=2, num_attention_heads=20,
@@ -49,42 +49,45 @@ def wide_model() -> tuple[PreTrainedModel, dict[str, Any]]:
     return LlamaModel(config).eval(), {"input_ids": torch.arange(3, 11)[None]}
 
 
-def attribution(model: PreTrainedModel, inputs: dict[str, Any], **how: Any) -> normviz.Flow:
-    """The norms themselves, by normviz."""
-    return normviz.analyze(model, inputs=inputs, measures=[NAME], rows="raw", **how)
+def compute_attribution(
+    model: PreTrainedModel, inputs: dict[str, Any], samples: int | None = None
+) -> normviz.Flow:
+    """Return a flow with the unnormalized norms of the derivatives."""
+    gradients = normviz.Gradients(samples=samples, rows="raw")
+    return normviz.analyze(model, inputs=inputs, measures=[NAME], gradients=gradients)
 
 
-def against_backward(tokens: int, rounds: int, each: int) -> dict[str, Any]:
-    """How much faster normviz is, round by round."""
-    model, inputs = inputs_of(tokens)
+def compare_with_backward(tokens: int, rounds: int, each: int) -> dict[str, Any]:
+    """Return how much faster normviz is, by round."""
+    model, inputs = load_inputs(tokens)
     coordinates = tokens * model.config.hidden_size * model.config.num_hidden_layers
-    found = []
+    runs = []
     for _ in range(rounds):
-        before = backward_seconds(model, inputs, each)
+        before = time_backward_passes(model, inputs, each)
         start = time.perf_counter()
-        attribution(model, inputs)
-        mine = time.perf_counter() - start
-        others = before + backward_seconds(model, inputs, each)
-        found.append((coordinates * statistics.mean(others) / mine, mine))
+        compute_attribution(model, inputs)
+        seconds = time.perf_counter() - start
+        others = before + time_backward_passes(model, inputs, each)
+        runs.append((coordinates * statistics.mean(others) / seconds, seconds))
     return {
         "coordinates": coordinates,
         "backward passes run": 2 * rounds * each * model.config.num_hidden_layers,
-        "seconds": [round(seconds, 1) for _, seconds in found],
-        "times faster": [round(times, 2) for times, _ in found],
+        "seconds": [round(seconds, 1) for _, seconds in runs],
+        "times faster": [round(times, 2) for times, _ in runs],
     }
 
 
-def sketched(
+def measure_sketch(
     model: PreTrainedModel, inputs: dict[str, Any], samples: tuple[int, ...]
 ) -> dict[str, Any]:
-    """For some numbers of directions: the true error, the stated one, and the time, x exact."""
+    """Return, for each number of directions, the true and stated error and the time, x exact."""
     start = time.perf_counter()
-    exact = attribution(model, inputs)
+    exact = compute_attribution(model, inputs)
     whole = time.perf_counter() - start
     rows = {}
     for count in samples:
         start = time.perf_counter()
-        flow = attribution(model, inputs, samples=count)
+        flow = compute_attribution(model, inputs, samples=count)
         seconds = time.perf_counter() - start
         error = (flow[NAME] - exact[NAME]).astype(np.float64)
         stated = flow.stream().statistic("error", NAME).astype(np.float64)
@@ -97,17 +100,17 @@ def sketched(
     return {"directions": model.config.hidden_size, "samples": rows}
 
 
-def run(tokens: int, rounds: int, each: int, samples: tuple[int, ...]) -> dict[str, Any]:
-    """Both parts on the trained model, printed as they are done."""
-    speed = against_backward(tokens, rounds, each)
+def measure_length(tokens: int, rounds: int, each: int, samples: tuple[int, ...]) -> dict[str, Any]:
+    """Run both measurements on the trained model, and print the results as they come."""
+    speed = compare_with_backward(tokens, rounds, each)
     print(tokens, json.dumps(speed), flush=True)
-    sketch = sketched(*inputs_of(tokens), samples)
+    sketch = measure_sketch(*load_inputs(tokens), samples)
     print("sketch", json.dumps(sketch), flush=True)
     return speed | {"sketch": sketch}
 
 
 def report(results: dict[str, Any], readme: Path = README) -> None:
-    """Speed and sketches as tables, with the goal judged."""
+    """Write the tables of speed and sketches into the README, with the goal."""
     speeds = [
         [
             tokens,
@@ -117,10 +120,12 @@ def report(results: dict[str, Any], readme: Path = README) -> None:
         for tokens, found in results["tokens"].items()
     ]
     head = ["tokens", "backward passes run", "times faster, in each round", "seconds of normviz"]
-    ((said, goal),) = results["goals"].items()
+    ((label, goal),) = results["goals"].items()
     worst = min(min(found["times faster"]) for found in results["tokens"].values())
-    write(
-        readme, "gradient", f"{table(head, speeds)}\n\n{judged(said, worst, goal, at_least=True)}"
+    write_section(
+        readme,
+        "gradient",
+        f"{format_table(head, speeds)}\n\n{judge_goal(label, worst, goal, at_least=True)}",
     )
     models = {f"demo, {n} tokens": found["sketch"] for n, found in results["tokens"].items()}
     models["random Llama, 2 layers, 8 tokens"] = results["wide"]
@@ -135,27 +140,27 @@ def report(results: dict[str, Any], readme: Path = README) -> None:
         for samples, row in found["samples"].items()
     ]
     head = ["model", "samples", "true error", "stated", "time, × exact"]
-    write(readme, "gradient-sketch", table(head, rows))
+    write_section(readme, "gradient-sketch", format_table(head, rows))
 
 
 def main() -> None:
-    """Measure, and keep the result beside those of other lengths, unless it was a quick look."""
+    """Measure, and add the result to those of other lengths unless it is a quick run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--tokens", type=int, default=24)
-    chosen = parser.parse_args()
-    if chosen.quick:
-        run(6, rounds=1, each=2, samples=(8,))
+    args = parser.parse_args()
+    if args.quick:
+        measure_length(6, rounds=1, each=2, samples=(8,))
         return
-    place = RESULTS / "gradient.json"
-    kept = json.loads(place.read_text())["tokens"] if place.exists() else {}
-    found = run(chosen.tokens, rounds=2, each=12, samples=(4, 16, 64, 256))
-    wide = sketched(*wide_model(), (64, 256, 1024))
+    path = RESULTS / "gradient.json"
+    previous = json.loads(path.read_text())["tokens"] if path.exists() else {}
+    found = measure_length(args.tokens, rounds=2, each=12, samples=(4, 16, 64, 256))
+    wide = measure_sketch(*build_wide_model(), (64, 256, 1024))
     everything = dict(
-        sorted({**kept, str(chosen.tokens): found}.items(), key=lambda one: int(one[0]))
+        sorted({**previous, str(args.tokens): found}.items(), key=lambda item: int(item[0]))
     )
-    results = {"machine": machine(), "goals": GOALS, "tokens": everything, "wide": wide}
-    keep("gradient", results)
+    results = {"machine": describe_machine(), "goals": GOALS, "tokens": everything, "wide": wide}
+    write_results("gradient", results)
     report(results)
 
 

@@ -1,6 +1,6 @@
-"""Token identifiability (Brunner et al. 2020, §4) on any model: is a token still in its state?
+"""Token identifiability (Brunner et al. 2020, §4) for any model: is a token still in its state?
 
-Reads a text file as `mixing.py` does: one paragraph on a line, two neighbors make a segment.
+Reads a text file like `mixing.py`: one paragraph per line, two adjacent lines make a segment.
 
     python benchmarks/identifiability.py wikipedia.txt --model bert-base-uncased --texts 200
 """
@@ -8,34 +8,34 @@ Reads a text file as `mixing.py` does: one paragraph on a line, two neighbors ma
 import json
 from dataclasses import asdict
 
-from mixing import arguments, segments
+from mixing import make_parser, read_segments
 
 from normviz import studies
 from normviz.model.run import versions
 
 
 def main() -> None:
-    """Run the study, print its table, and write it where it was asked for."""
-    parser = arguments(__doc__, texts=200)
+    """Run the study, print its table, and write it to the output file if there is one."""
+    parser = make_parser(__doc__, texts=200)
     parser.add_argument("--model", default="demo")
-    chosen = parser.parse_args()
-    found = studies.identifiability(chosen.model, segments(chosen.text, chosen.texts))
-    print(found)
-    if chosen.output is not None:
-        kept = {
-            "command": f"python benchmarks/identifiability.py {chosen.text.name} "
-            f"--model {chosen.model} --texts {chosen.texts}",
-            "model": found.model,
-            "texts": found.texts,
-            "tokens": found.tokens,
-            "folds": found.folds,
-            "chance": found.chance,
-            "ridges": {str(layer): strengths for layer, strengths in found.ridges.items()},
-            "accuracies": [asdict(row) for row in found.accuracies],
-            "cosine minus l2": [asdict(lead) for lead in found.leads],
+    args = parser.parse_args()
+    study = studies.identifiability(args.model, read_segments(args.text, args.texts))
+    print(study)
+    if args.output is not None:
+        results = {
+            "command": f"python benchmarks/identifiability.py {args.text.name} "
+            f"--model {args.model} --texts {args.texts}",
+            "model": study.model,
+            "texts": study.texts,
+            "tokens": study.tokens,
+            "folds": study.folds,
+            "chance": study.chance,
+            "ridges": {str(layer): strengths for layer, strengths in study.ridges.items()},
+            "accuracies": [asdict(row) for row in study.accuracies],
+            "cosine minus l2": [asdict(gain) for gain in study.gains],
             "versions": versions(),
         }
-        chosen.output.write_text(json.dumps(kept, indent=2) + "\n")
+        args.output.write_text(json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""What a measure cannot do without: operations counted, and bytes that must move.
+"""Lower bounds for a measure: the operations it needs, and the bytes it must move.
 
 A multiply-add counts as two operations. Divided by the rate of plain matrix products, or of plain
-copies, that this machine shows in the same round, they are the time below which nothing could go
-that works by the same closed forms.
+copies, measured on this machine in the same round, they are a lower bound on the time of anything
+that uses the same closed forms.
 """
 
 from collections.abc import Callable
@@ -14,11 +14,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 COORDINATES = 17
-"""How many sums over the weights a receipt takes: 16 coordinates, and the weights themselves."""
+"""The sums over the weights in a receipt: 16 coordinates, and the weights themselves."""
 
 
 def pass_operations(sizes: Sizes, tokens: int) -> int:
-    """The model's own pass: its projections, its scores, and what the weights take."""
+    """Count the operations of the model's own pass: projections, scores and weighted sums."""
     width = sizes.heads * sizes.dim
     projections = sizes.model * (2 * width + 2 * sizes.value_heads * sizes.dim)
     forward = (3 if sizes.gated else 2) * sizes.model * sizes.inner
@@ -27,7 +27,7 @@ def pass_operations(sizes: Sizes, tokens: int) -> int:
 
 
 def four_operations(sizes: Sizes, tokens: int) -> int:
-    """f(x), the heads' inner products, the head sum, and the receipt's sums."""
+    """Count the operations of f(x), inner products of heads, the head sum and the receipt."""
     heads = sizes.heads
     moved = 2 * tokens * heads * sizes.dim * sizes.model
     inner = tokens * heads * (heads + 1) * sizes.model
@@ -37,13 +37,13 @@ def four_operations(sizes: Sizes, tokens: int) -> int:
 
 
 def block_operations(sizes: Sizes, tokens: int) -> int:
-    """The same, and the residual and the norm: one more vector a token, and its inner products."""
+    """Count the same plus residual and norm: one more vector per token, and its products."""
     more = tokens * (sizes.heads + 1) * (sizes.heads + 2) * (sizes.model + tokens)
     return four_operations(sizes, tokens) + sizes.layers * more
 
 
 def whole_operations(sizes: Sizes, tokens: int) -> int:
-    """All rungs: every pair of tokens through the second half of the feed-forward block."""
+    """Count all rungs: every pair of tokens through the second half of the feed-forward block."""
     halves = 2 if sizes.gated else 1
     into = 2 * halves * tokens * (sizes.heads + 1) * sizes.model * sizes.inner
     mixed = 2 * halves * tokens**2 * sizes.heads * sizes.inner
@@ -52,10 +52,10 @@ def whole_operations(sizes: Sizes, tokens: int) -> int:
 
 
 def effective_operations(sizes: Sizes, tokens: int) -> int:
-    """A basis of the values, and α taken to it and back, where all rows read the same keys."""
+    """Count a basis of the values, and the projection of α, if all rows read the same keys."""
     basis = 2 * tokens * sizes.dim**2
-    there_and_back = 4 * tokens**2 * sizes.dim
-    return sizes.layers * sizes.heads * (basis + there_and_back)
+    projection = 4 * tokens**2 * sizes.dim
+    return sizes.layers * sizes.heads * (basis + projection)
 
 
 OPERATIONS: dict[str, Callable[[Sizes, int], int]] = {
@@ -64,13 +64,14 @@ OPERATIONS: dict[str, Callable[[Sizes, int], int]] = {
     "whole": whole_operations,
     "effective": effective_operations,
 }
-"""What each contender adds to the model's pass."""
+"""The operations that each contender adds to the model's pass."""
 
 
 def moved_bytes(sizes: Sizes, tokens: int, itemsize: int, name: str) -> int:
-    """The parameters read once; α written, and read once by the model and once by a measure.
+    """Return the bytes that must move.
 
-    What comes out is written: `layer query key` in float32 for each measure without heads.
+    Parameters are read once. α is written, and read once by the model and once by a measure.
+    Results are written: `layer query key` in float32 for each measure without heads.
     """
     parameters = pass_operations(sizes, 1) // 2 * itemsize
     plane = sizes.layers * tokens**2
@@ -81,13 +82,13 @@ def moved_bytes(sizes: Sizes, tokens: int, itemsize: int, name: str) -> int:
     return parameters + reads * plane * sizes.heads * itemsize + 4 * results * plane
 
 
-class Counted(TorchDispatchMode):
-    """Counts the operations of matrix products for the length of a `with`, derivatives included."""
+class OperationCounter(TorchDispatchMode):
+    """Counts the operations of matrix products in a `with` block, including derivatives."""
 
     total = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Do what is asked, and count it."""
+        """Run an operation, and count it."""
         del types
         named = kwargs or {}
         out = func(*args, **named)
@@ -97,23 +98,23 @@ class Counted(TorchDispatchMode):
 
 
 class Yardstick:
-    """A product and a copy that take turns with the contenders, so that noise meets them alike."""
+    """A product and a copy that take turns with the contenders, so that noise affects all alike."""
 
     def __init__(self, dtype: torch.dtype) -> None:
         self.left = torch.ones(1024, 2048, dtype=dtype)
         self.right = torch.ones(2048, 2048, dtype=dtype)
         self.product_result = torch.empty(1024, 2048, dtype=dtype)
-        self.copied = torch.ones(2**25, dtype=torch.float32)
-        self.copy = torch.empty_like(self.copied)
+        self.source = torch.ones(2**25, dtype=torch.float32)
+        self.copy = torch.empty_like(self.source)
         self.tasks = {"product": self.product, "move": self.move}
 
     def product(self) -> None:
-        """One matrix product."""
+        """Compute one matrix product."""
         torch.mm(self.left, self.right, out=self.product_result)
 
     def move(self) -> None:
-        """One copy."""
-        self.copy.copy_(self.copied)
+        """Copy once."""
+        self.copy.copy_(self.source)
 
     operations = 2 * 1024 * 2048 * 2048
     bytes = 2 * 4 * 2**25
@@ -122,7 +123,7 @@ class Yardstick:
 def least_seconds(
     name: str, sizes: Sizes, tokens: int, itemsize: int, *, product: float, move: float
 ) -> dict[str, float]:
-    """The least time by arithmetic and by memory, given what the yardsticks took."""
+    """Return the least seconds by arithmetic and by memory, from the yardsticks' seconds."""
     operations = pass_operations(sizes, tokens)
     if name != "plain":
         operations += OPERATIONS[name](sizes, tokens)

@@ -1,4 +1,4 @@
-"""The models of the benchmarks, and their sizes as numbers."""
+"""The models of the benchmarks, and their sizes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ from normviz.model.loading import load_model
 
 @dataclass(frozen=True)
 class Shape:
-    """A model that can be built, and for how many tokens it is to be measured."""
+    """A model to build, and the text lengths to measure."""
 
     title: str
     build: Callable[[], nn.Module]
     tokens: tuple[int, ...]
-    climbed: int
-    """For how many tokens the whole ladder is climbed."""
+    ladder_tokens: int
+    """The text length for the whole ladder."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What counting operations takes."""
+    """The sizes needed to count operations."""
 
     layers: int
     heads: int
@@ -36,7 +36,7 @@ class Sizes:
 
     @classmethod
     def of(cls, model: Any) -> "Sizes":
-        """Read off a model's configuration."""
+        """Return the sizes in a model's configuration."""
         config = model.config
         heads, width = config.num_attention_heads, config.hidden_size
         inner = getattr(config, "intermediate_size", None) or getattr(config, "n_inner", None)
@@ -51,21 +51,21 @@ class Sizes:
         )
 
 
-def bert(**other: int) -> BertModel:
-    """The shape of BERT-base, with random weights; or of something beside it."""
+def build_bert(**sizes: int) -> BertModel:
+    """Return a random model with the shape of BERT-base, or with sizes sizes."""
     torch.manual_seed(0)
-    config = BertConfig(attn_implementation="eager", **other)
+    config = BertConfig(attn_implementation="eager", **sizes)
     return BertModel(config, add_pooling_layer=False).eval()
 
 
-def gpt2() -> GPT2Model:
-    """The shape of GPT-2 with 117M parameters, with random weights."""
+def build_gpt2() -> GPT2Model:
+    """Return a random model with the shape of GPT-2 (117M parameters)."""
     torch.manual_seed(0)
     return GPT2Model(GPT2Config(attn_implementation="eager")).eval()
 
 
-def llama() -> LlamaModel:
-    """Two layers as wide as those of Llama 3.2 1B: 32 heads that share the values of 8."""
+def build_llama() -> LlamaModel:
+    """Return two random layers as wide as those of Llama 3.2 1B: 32 heads share the values of 8."""
     torch.manual_seed(0)
     config = LlamaConfig(
         hidden_size=2048, intermediate_size=8192, num_hidden_layers=2, num_attention_heads=32,
@@ -75,29 +75,31 @@ def llama() -> LlamaModel:
     return LlamaModel(config).eval()
 
 
-def minilm() -> nn.Module:
-    """The trained model behind `demo`, attending as the others do."""
+def load_minilm() -> nn.Module:
+    """Return the trained model behind `demo`, with eager attention like the others."""
     model = load_model("demo").model
-    model.set_attn_implementation("eager")  # others keep no weights, and would be another pass
+    model.set_attn_implementation("eager")  # other implementations return no weights
     return model
 
 
-def tiny() -> BertModel:
-    """Something that runs in no time, for a quick look."""
-    return bert(hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96)
+def build_tiny() -> BertModel:
+    """Return a tiny model, for a quick run."""
+    return build_bert(
+        hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96
+    )
 
 
 SHAPES = {
-    "minilm": Shape("MiniLM, trained, 6 × 12 heads, 384 wide", minilm, (32, 128, 512), 128),
-    "bert": Shape("BERT-base, 12 × 12 heads, 768 wide", bert, (32, 128, 512), 128),
-    "gpt2": Shape("GPT-2, 12 × 12 heads, 768 wide", gpt2, (32, 128, 512, 1024), 32),
+    "minilm": Shape("MiniLM, trained, 6 × 12 heads, 384 wide", load_minilm, (32, 128, 512), 128),
+    "bert": Shape("BERT-base, 12 × 12 heads, 768 wide", build_bert, (32, 128, 512), 128),
+    "gpt2": Shape("GPT-2, 12 × 12 heads, 768 wide", build_gpt2, (32, 128, 512, 1024), 32),
     "llama": Shape(
-        "Llama 1B, 2 of its layers, 32 heads, 2,048 wide", llama, (32, 128, 512, 2048), 32
+        "Llama 1B, 2 of its layers, 32 heads, 2,048 wide", build_llama, (32, 128, 512, 2048), 32
     ),
 }
 
 
-def ids(tokens: int) -> dict[str, torch.Tensor]:
-    """A text of so many random tokens, always the same."""
-    chance = torch.Generator().manual_seed(1)
-    return {"input_ids": torch.randint(1000, 30000, (1, tokens), generator=chance)}
+def random_ids(tokens: int) -> dict[str, torch.Tensor]:
+    """Return random token ids of this length, always the same."""
+    generator = torch.Generator().manual_seed(1)
+    return {"input_ids": torch.randint(1000, 30000, (1, tokens), generator=generator)}

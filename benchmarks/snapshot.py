@@ -1,11 +1,11 @@
-"""The one-file view in a real browser: how large the file is, and how soon it opens and answers.
+"""The one-file page in a real browser: its size, and how fast it opens and responds.
 
-The file is opened from disk in headless Chromium (software rendering). The first picture is counted
-from the start of the navigation, so reading, unpacking and drawing are all in it. Every time ends
-when the browser has put the new picture on the screen and its pixels have changed.
+The file is opened from disk in headless Chromium (software rendering). The first picture is timed
+from the start of the navigation, which includes reading, unpacking and drawing. Every time ends
+when the browser has painted the new picture and its pixels have changed.
 
     python benchmarks/snapshot.py            about two minutes
-    python benchmarks/snapshot.py --quick    one small text, to see that it runs
+    python benchmarks/snapshot.py --quick    one small text, as a smoke test
 """
 
 import argparse
@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
-from tables import README, judged, table, write
-from timing import keep, machine
-from view import ARGUMENTS, LOOK, NAMES, executable, random_flow
+from tables import README, format_table, judge_goal, write_section
+from timing import describe_machine, write_results
+from view import ARGUMENTS, LOOK_SCRIPT, NAMES, executable, random_flow
 
 GOALS = {"128": {"megabytes": 5.3, "first": 1000}}
 
 TIMING = (
-    LOOK
+    LOOK_SCRIPT
     + """
 const isThere = () => document.querySelector(".nv-sentence")?.textContent;
 window.first = (async () => {
@@ -46,45 +46,45 @@ window.pressed = async (key) => {
 )
 
 STEPS = {"layer": "]]][", "measure": "1313", "token": ["ArrowDown", "ArrowDown", "Escape"]}
-"""Which keys are pressed, by kind."""
+"""The keys to press, by kind of step."""
 
 
-def opened(page: Page, path: Path) -> dict[str, list[float]]:
-    """The milliseconds of one opening, and of every step after it."""
+def time_page(page: Page, path: Path) -> dict[str, list[float]]:
+    """Return the milliseconds of one opening, and of every step after it."""
     page.add_init_script(TIMING)
     page.goto(path.as_uri())
     steps = [("first", "first")]
     steps += [(kind, f"pressed('{key}')") for kind, keys in STEPS.items() for key in keys]
-    found: dict[str, list[float]] = {}
+    milliseconds: dict[str, list[float]] = {}
     for kind, code in steps:
         result = page.evaluate(code)
         if not result["changed"]:
             raise SystemExit(f"The picture did not change: {kind} {code}")
-        found.setdefault(kind, []).append(result["took"])
-    return found
+        milliseconds.setdefault(kind, []).append(result["took"])
+    return milliseconds
 
 
 def measure(tokens: int, rounds: int) -> dict[str, object]:
-    """The size of a file, and the median milliseconds over fresh browsers."""
-    found: dict[str, list[float]] = {}
+    """Return the size of a file, and the median milliseconds over fresh browsers."""
+    milliseconds: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = random_flow(tokens).to_html(Path(folder) / "flow.html")
         megabytes = path.stat().st_size / 1e6
         for _ in range(rounds):
             chromium = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
             options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
-            for kind, times in opened(chromium.new_page(**options), path).items():
-                found.setdefault(kind, []).extend(times)
+            for kind, times in time_page(chromium.new_page(**options), path).items():
+                milliseconds.setdefault(kind, []).extend(times)
             chromium.close()
     times = {
         kind: {"median": round(statistics.median(row)), "most": round(max(row))}
-        for kind, row in found.items()
+        for kind, row in milliseconds.items()
     }
     return {"megabytes": round(megabytes, 2), "milliseconds": times}
 
 
 def report(results: dict[str, Any], readme: Path = README) -> None:
-    """Sizes and steps by length, with the goals judged by their medians."""
+    """Write the table of sizes and steps by length into the README, with the goals."""
     lengths = [name for name in results if name.isdigit()]
     times = {n: results[n]["milliseconds"] for n in lengths}
     rows = [["size of the file", *(f"{results[n]['megabytes']} MB" for n in lengths)]]
@@ -95,29 +95,29 @@ def report(results: dict[str, Any], readme: Path = README) -> None:
         ]
         for kind in times[lengths[0]]
     ]
-    told = []
+    goals = []
     for n, goal in results["goals"].items():
         first, size = float(times[n]["first"]["median"]), results[n]["megabytes"]
-        told += [
-            judged(f"{n} tokens, size", size, goal["megabytes"], unit="MB"),
-            judged(f"{n} tokens, first picture", first, goal["first"], unit="ms"),
+        goals += [
+            judge_goal(f"{n} tokens, size", size, goal["megabytes"], unit="MB"),
+            judge_goal(f"{n} tokens, first picture", first, goal["first"], unit="ms"),
         ]
-    head = ["median (most)", *(f"{n} tokens" for n in lengths)]
-    write(readme, "snapshot", f"{table(head, rows)}\n\n" + "\n".join(told))
+    head = ["median (maximum)", *(f"{n} tokens" for n in lengths)]
+    write_section(readme, "snapshot", f"{format_table(head, rows)}\n\n" + "\n".join(goals))
 
 
 def main() -> None:
-    """Measure, and keep the result unless it was only a quick look."""
+    """Measure, and write the result unless it is a quick run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    chosen = parser.parse_args()
-    results: dict[str, Any] = {"machine": machine(), "goals": GOALS}
-    for tokens in (24,) if chosen.quick else (128, 512):
-        row = measure(tokens, 1 if chosen.quick else 3)
+    args = parser.parse_args()
+    results: dict[str, Any] = {"machine": describe_machine(), "goals": GOALS}
+    for tokens in (24,) if args.quick else (128, 512):
+        row = measure(tokens, 1 if args.quick else 3)
         results[str(tokens)] = row
         print(tokens, json.dumps(row), flush=True)
-    if not chosen.quick:
-        keep("snapshot", results)
+    if not args.quick:
+        write_results("snapshot", results)
         report(results)
 
 

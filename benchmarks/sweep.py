@@ -1,11 +1,11 @@
-"""normviz's measures against the model's pass, the formulas taken literally, and the limits.
+"""normviz's measures compared with the model's pass, the literal formulas, and lower bounds.
 
-Four shapes, 32 to 2,048 tokens, float32 and bfloat16. Contenders take turns in one process; what
-counts is the ratio of two contenders in the same round, as a median with its quartiles. A matrix
-product and a copy take turns with them: from these come the limits of arithmetic and memory.
+Four shapes, 32 to 2,048 tokens, float32 and bfloat16. Contenders take turns in one process; results
+are ratios of two contenders in the same round, as medians with quartiles. A matrix product and a
+copy take turns with them; they give the bounds of arithmetic and memory.
 
-    python benchmarks/sweep.py            some ten minutes on two cores
-    python benchmarks/sweep.py --quick    one tiny model, nothing kept, to see that it runs
+    python benchmarks/sweep.py            about ten minutes on two cores
+    python benchmarks/sweep.py --quick    one tiny model, nothing written, as a smoke test
 """
 
 import argparse
@@ -17,14 +17,24 @@ from typing import Any
 import literal
 import torch
 import transformers
-from growth import growth
-from limits import Counted, Yardstick, least_seconds
-from shapes import SHAPES, Shape, Sizes, ids, tiny
+from growth import fit_growth
+from limits import OperationCounter, Yardstick, least_seconds
+from shapes import SHAPES, Shape, Sizes, build_tiny, random_ids
 from sweep_report import report
-from timing import Seconds, Task, in_turn, keep, machine, medians, peak, ratio, spread
+from timing import (
+    Seconds,
+    Task,
+    describe_machine,
+    median_and_quartiles,
+    medians,
+    peak_memory,
+    ratio_by_round,
+    time_in_turn,
+    write_results,
+)
 
 import normviz
-from normviz.core.catalog import LADDER
+from normviz.core.catalog import DEFAULT, LADDER
 
 GOALS = {
     "four, x plain": 1.25,
@@ -33,12 +43,12 @@ GOALS = {
     "block, x plain": 2.0,
     "whole, x unavoidable products": 2.0,
 }
-PATIENCE = 6.0
-"""Seconds for one length of one model, beyond three rounds."""
-LONG = 1024
-"""From how many tokens on no round is run only to warm, and bfloat16 is left out."""
+TIME_BUDGET = 6.0
+"""Seconds for one length of one model, after three rounds."""
+LONG_TEXT = 1024
+"""Texts of at least this length have no warm-up round and no bfloat16."""
 MEASURES: dict[str, Any] = {
-    "four": normviz.core.catalog.DEFAULT,
+    "four": DEFAULT,
     "block": LADDER[:3],
     "whole": LADDER,
     "effective": ["effective-weight"],
@@ -46,20 +56,20 @@ MEASURES: dict[str, Any] = {
 }
 
 
-def plain(model: Any, tokens: int) -> object:
-    """The model's own eager pass, keeping its attention."""
+def run_plain_pass(model: Any, tokens: int) -> object:
+    """Run the model's own eager pass, and return its attentions."""
     with torch.no_grad():
-        return model(**ids(tokens), output_attentions=True).attentions
+        return model(**random_ids(tokens), output_attentions=True).attentions
 
 
-def analyzed(name: str, model: Any, tokens: int) -> object:
-    """normviz: the pass, some measures, the receipt, the result in numpy."""
-    return normviz.analyze(model, inputs=ids(tokens), measures=MEASURES[name])
+def run_normviz(name: str, model: Any, tokens: int) -> object:
+    """Run normviz: the pass, some measures, the receipt, and the result in numpy."""
+    return normviz.analyze(model, inputs=random_ids(tokens), measures=MEASURES[name])
 
 
-def products(model: Any, tokens: int) -> None:
-    """Only what the ladder cannot avoid: every pair of tokens through W_2, layer by layer."""
-    sizes, run = Sizes.of(model), 32  # as many sources at a time as keep memory small
+def run_products(model: Any, tokens: int) -> None:
+    """Run the products that the ladder cannot avoid: every pair of tokens through W_2."""
+    sizes, run = Sizes.of(model), 32  # few sources at a time keep memory small
     parts = torch.ones(min(run, tokens) * tokens, sizes.inner)
     back = torch.ones(sizes.model, sizes.inner)
     for _ in range(sizes.layers):
@@ -67,97 +77,109 @@ def products(model: Any, tokens: int) -> None:
             torch.nn.functional.linear(parts, back)
 
 
-def contenders(model: Any, tokens: int, names: list[str]) -> dict[str, Task]:
-    """The pass and some measures, as tasks."""
-    tasks: dict[str, Task] = {"plain": partial(plain, model, tokens)}
-    return tasks | {name: partial(analyzed, name, model, tokens) for name in names}
+def make_tasks(model: Any, tokens: int, names: list[str]) -> dict[str, Task]:
+    """Return the plain pass and some measures as tasks."""
+    tasks: dict[str, Task] = {"plain": partial(run_plain_pass, model, tokens)}
+    return tasks | {name: partial(run_normviz, name, model, tokens) for name in names}
 
 
-def literally(model: Any, tokens: int, name: str) -> Task:
-    """A measure by the papers' formulas, as a task."""
-    inputs = ids(tokens)
+def make_literal_task(model: Any, tokens: int, name: str) -> Task:
+    """Return a measure by the papers' literal formulas, as a task."""
+    inputs = random_ids(tokens)
     return {
-        "four": partial(literal.four, model, inputs),
-        "block": partial(literal.ladder, model, inputs, whole=False),
-        "whole": partial(literal.ladder, model, inputs, whole=True),
-        "effective": partial(literal.effective, model, inputs),
+        "four": partial(literal.compute_four, model, inputs),
+        "block": partial(literal.compute_ladder, model, inputs, whole=False),
+        "whole": partial(literal.compute_ladder, model, inputs, whole=True),
+        "effective": partial(literal.compute_effective, model, inputs),
     }[name]
 
 
-def against_limits(seconds: Seconds, name: str, sizes: Sizes, tokens: int, itemsize: int) -> Any:
-    """How many times the limits of arithmetic and memory a contender takes, round by round."""
+def compare_with_limits(
+    seconds: Seconds, name: str, sizes: Sizes, tokens: int, itemsize: int
+) -> Any:
+    """Return the ratios of a contender's time to the bounds of arithmetic and memory."""
     rows = zip(seconds[name], seconds["product"], seconds["move"], strict=True)
     least = [
         (took, least_seconds(name, sizes, tokens, itemsize, product=product, move=move))
         for took, product, move in rows
     ]
     kinds = ("arithmetic", "memory")
-    return {kind: spread([took / limit[kind] for took, limit in least]) for kind in kinds}
+    return {
+        kind: median_and_quartiles([took / limit[kind] for took, limit in least]) for kind in kinds
+    }
 
 
-def light(model: Any, tokens: int, names: list[str], rounds: int) -> dict[str, Any]:
-    """One length: the pass and what costs little, with the yardsticks and peaks of memory."""
+def measure_light(model: Any, tokens: int, names: list[str], rounds: int) -> dict[str, Any]:
+    """Measure one length: the pass and cheap measures, with yardsticks and peak memory."""
     dtype = next(model.parameters()).dtype
-    tasks, yards = contenders(model, tokens, names), Yardstick(dtype).tasks
-    # Long texts take so long that a first round is as good as another.
-    seconds = in_turn(tasks | yards, rounds=rounds, patience=PATIENCE, warm=tokens < LONG)
-    grown = {name: peak(task) for name, task in tasks.items()}
+    tasks, yards = make_tasks(model, tokens, names), Yardstick(dtype).tasks
+    # Long texts take so long that warming up makes no difference.
+    seconds = time_in_turn(
+        tasks | yards, rounds=rounds, budget=TIME_BUDGET, warm=tokens < LONG_TEXT
+    )
+    peaks = {name: peak_memory(task) for name, task in tasks.items()}
     sizes = Sizes.of(model)
     return {
         "rounds": len(seconds["plain"]),
         "seconds": medians(seconds),
-        "x plain": {name: ratio(seconds, name, "plain") for name in names},
-        "bytes": grown,
-        "memory, x plain": {name: round(grown[name] / grown["plain"], 2) for name in names},
+        "x plain": {name: ratio_by_round(seconds, name, "plain") for name in names},
+        "bytes": peaks,
+        "memory, x plain": {name: round(peaks[name] / peaks["plain"], 2) for name in names},
         "x limits": {
-            name: against_limits(seconds, name, sizes, tokens, dtype.itemsize) for name in tasks
+            name: compare_with_limits(seconds, name, sizes, tokens, dtype.itemsize)
+            for name in tasks
         },
     }
 
 
-def heavy(model: Any, tokens: int, name: str, *, formulas: bool, rounds: int = 2) -> dict[str, Any]:
-    """One measure in a few rounds with the pass, and with the formulas where there are some."""
-    tasks = contenders(model, tokens, [name])
+def measure_heavy(
+    model: Any, tokens: int, name: str, *, formulas: bool, rounds: int = 2
+) -> dict[str, Any]:
+    """Measure one expensive measure in a few rounds, with the literal formulas if there are any."""
+    tasks = make_tasks(model, tokens, [name])
     if formulas:
-        tasks["literal"] = literally(model, tokens, name)
+        tasks["literal"] = make_literal_task(model, tokens, name)
     if name == "whole":
-        tasks["products"] = partial(products, model, tokens)
-    seconds = in_turn(tasks | Yardstick(torch.float32).tasks, rounds=rounds, warm=False)
-    found: dict[str, Any] = {"seconds": medians(seconds), "x plain": ratio(seconds, name, "plain")}
-    if name != "effective" or formulas:  # row by row there is no count that one could not go below
-        found["x limits"] = against_limits(seconds, name, Sizes.of(model), tokens, 4)
+        tasks["products"] = partial(run_products, model, tokens)
+    seconds = time_in_turn(tasks | Yardstick(torch.float32).tasks, rounds=rounds, warm=False)
+    found: dict[str, Any] = {
+        "seconds": medians(seconds),
+        "x plain": ratio_by_round(seconds, name, "plain"),
+    }
+    if name != "effective" or formulas:  # by row, there is no lower bound
+        found["x limits"] = compare_with_limits(seconds, name, Sizes.of(model), tokens, 4)
     if formulas:
         middle = {each: statistics.median(took) for each, took in seconds.items()}
         own = middle[name] - middle["plain"]
-        found["literal, x normviz"] = ratio(seconds, "literal", name)
+        found["literal, x normviz"] = ratio_by_round(seconds, "literal", name)
         without = (middle["literal"] - middle["plain"]) / own if own > 0 else None
         found["the same without the pass"] = without and round(without, 1)
-        found["bytes, literal"] = peak(tasks["literal"])
+        found["bytes, literal"] = peak_memory(tasks["literal"])
     if name == "whole":
-        found["x unavoidable products"] = ratio(seconds, "whole", "products")
-    return found | {"bytes": peak(tasks[name])}
+        found["x unavoidable products"] = ratio_by_round(seconds, "whole", "products")
+    return found | {"bytes": peak_memory(tasks[name])}
 
 
-def attribution(model: Any, tokens: int, each: int) -> dict[str, Any]:
-    """Exact ∂e/∂x, against the pass and one backward pass for each coordinate of each layer."""
+def measure_attribution(model: Any, tokens: int, each: int) -> dict[str, Any]:
+    """Measure exact ∂e/∂x, compared with the pass and one backward pass per coordinate."""
     sizes = Sizes.of(model)
     coordinates = tokens * sizes.model * sizes.layers
     passes: list[list[float]] = []
-    sample = lambda: passes.append(literal.backward_seconds(model, ids(tokens), each))  # noqa: E731
-    tasks = contenders(model, tokens, ["attribution"]) | {"backward": sample}
-    seconds = in_turn(tasks | Yardstick(torch.float32).tasks, rounds=2, warm=False)
+    sample = lambda: passes.append(literal.time_backward_passes(model, random_ids(tokens), each))  # noqa: E731
+    tasks = make_tasks(model, tokens, ["attribution"]) | {"backward": sample}
+    seconds = time_in_turn(tasks | Yardstick(torch.float32).tasks, rounds=2, warm=False)
     rounds = zip(passes, seconds["attribution"], strict=True)
-    with Counted() as counted:
+    with OperationCounter() as counted:
         tasks["attribution"]()
     rates = [took / Yardstick.operations for took in seconds["product"]]
     least = [counted.total * rate for rate in rates]
     return {
         "seconds": medians({name: seconds[name] for name in ("plain", "attribution")}),
-        "x arithmetic of its own products": spread(
+        "x arithmetic of its own products": median_and_quartiles(
             [one / limit for one, limit in zip(seconds["attribution"], least, strict=True)]
         ),
-        "x plain": ratio(seconds, "attribution", "plain"),
-        "literal, x normviz": spread(
+        "x plain": ratio_by_round(seconds, "attribution", "plain"),
+        "literal, x normviz": median_and_quartiles(
             [coordinates * statistics.mean(backward) / one for backward, one in rounds]
         ),
         "backward passes run": sum(map(len, passes)),
@@ -165,61 +187,74 @@ def attribution(model: Any, tokens: int, each: int) -> dict[str, Any]:
     }
 
 
-def measured(name: str, shape: Shape, rounds: int) -> dict[str, Any]:
-    """Everything about one model."""
+def measure_shape(name: str, shape: Shape, rounds: int) -> dict[str, Any]:
+    """Run all measurements of one model."""
     model = shape.build()
     reads_all = model.config.model_type == "bert"
     found: dict[str, Any] = {"title": shape.title, "float32": {}, "bfloat16": {}, "heavy": {}}
     names = ["four", "block", "effective"] if reads_all else ["four", "block"]
     for tokens in shape.tokens:
-        found["float32"][str(tokens)] = light(model, tokens, names, rounds)
-        told(name, "float32", tokens, found["float32"][str(tokens)]["x plain"])
-    few = [tokens for tokens in shape.tokens if literal.needed(model, tokens) <= literal.MOST]
-    asked = {"four": max(few[:2]), "whole": shape.climbed, "effective": 128}
-    for measure, tokens in asked.items():
+        found["float32"][str(tokens)] = measure_light(model, tokens, names, rounds)
+        print_progress(name, "float32", tokens, found["float32"][str(tokens)]["x plain"])
+    short = [
+        tokens
+        for tokens in shape.tokens
+        if literal.weighted_vector_bytes(model, tokens) <= literal.MAX_TENSOR_BYTES
+    ]
+    lengths = {"four": max(short[:2]), "whole": shape.ladder_tokens, "effective": 128}
+    for measure, tokens in lengths.items():
         formulas = measure == "four" or reads_all
-        turns = 5 if measure == "four" else 2  # others take seconds, which noise hardly moves
-        row = heavy(model, tokens, measure, formulas=formulas, rounds=turns)
+        turns = 5 if measure == "four" else 2  # others take seconds, where noise matters less
+        row = measure_heavy(model, tokens, measure, formulas=formulas, rounds=turns)
         found["heavy"][measure] = {"tokens": tokens} | row
-        told(name, measure, tokens, row)
+        print_progress(name, measure, tokens, row)
     if name == "minilm":
-        found["heavy"]["attribution"] = {"tokens": 16} | attribution(model, 16, 6)
-        told(name, "attribution", 16, found["heavy"]["attribution"])
+        found["heavy"]["attribution"] = {"tokens": 16} | measure_attribution(model, 16, 6)
+        print_progress(name, "attribution", 16, found["heavy"]["attribution"])
     model = model.to(torch.bfloat16)
-    for tokens in (n for n in shape.tokens[1:] if n < LONG):
-        found["bfloat16"][str(tokens)] = light(model, tokens, names[:2], rounds)
-        told(name, "bfloat16", tokens, found["bfloat16"][str(tokens)]["x plain"])
+    for tokens in (n for n in shape.tokens[1:] if n < LONG_TEXT):
+        found["bfloat16"][str(tokens)] = measure_light(model, tokens, names[:2], rounds)
+        print_progress(name, "bfloat16", tokens, found["bfloat16"][str(tokens)]["x plain"])
     return found
 
 
-def told(*words: object) -> None:
-    """Say how far it has come."""
+def print_progress(*words: object) -> None:
+    """Print the progress."""
     print(*(json.dumps(word) if isinstance(word, dict) else word for word in words), flush=True)
 
 
-def quick() -> None:
-    """A tiny model through everything."""
-    model = tiny()
-    told("tiny", "float32", 16, light(model, 16, ["four", "block", "effective"], 3))
+def run_quickly() -> None:
+    """Run all measurements on a tiny model."""
+    model = build_tiny()
+    print_progress(
+        "tiny", "float32", 16, measure_light(model, 16, ["four", "block", "effective"], 3)
+    )
     for name in ("four", "whole", "effective"):
-        told("tiny", name, 16, heavy(model, 16, name, formulas=True))
-    told("tiny", "attribution", 4, attribution(model, 4, 2))
-    told("tiny", "bfloat16", 16, light(model.to(torch.bfloat16), 16, ["four", "block"], 3))
+        print_progress("tiny", name, 16, measure_heavy(model, 16, name, formulas=True))
+    print_progress("tiny", "attribution", 4, measure_attribution(model, 4, 2))
+    print_progress(
+        "tiny", "bfloat16", 16, measure_light(model.to(torch.bfloat16), 16, ["four", "block"], 3)
+    )
 
 
 def main() -> None:
-    """Measure, and keep the result unless it was only a quick look."""
+    """Measure, and write the result unless it is a quick run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=SHAPES)
-    chosen = parser.parse_args()
+    args = parser.parse_args()
     transformers.logging.set_verbosity_error()
-    if chosen.quick:
-        quick()
+    if args.quick:
+        run_quickly()
         return
-    found = {name: measured(name, SHAPES[name], 9) for name in chosen.shapes}
-    results = {"machine": machine(), "goals": GOALS, "shapes": found, "growth": growth(found)}
-    keep("sweep", results)
+    found = {name: measure_shape(name, SHAPES[name], 9) for name in args.shapes}
+    results = {
+        "machine": describe_machine(),
+        "goals": GOALS,
+        "shapes": found,
+        "growth": fit_growth(found),
+    }
+    write_results("sweep", results)
     report(results)
 
 

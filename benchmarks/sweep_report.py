@@ -1,9 +1,9 @@
-"""The sweep as the README's tables, judgments and plot."""
+"""The results of the sweep as tables, goals and a plot."""
 
 from pathlib import Path
 from typing import Any
 
-from tables import README, judged, shown, table, times, write
+from tables import README, format_number, format_spread, format_table, judge_goal, write_section
 from timing import RESULTS
 
 GIB = 2**30
@@ -12,15 +12,15 @@ SHORT = {"minilm": "MiniLM", "bert": "BERT-base", "gpt2": "GPT-2", "llama": "Lla
 
 
 def report(results: dict[str, Any], readme: Path = README) -> None:
-    """The sweep as tables, judgments and a plot."""
+    """Write tables and goals into the README, and draw the plot."""
     shapes = results["shapes"]
-    parts = [_versions(results["machine"]), _light(shapes, "float32"), _bfloat(shapes)]
-    write(readme, "sweep", "\n\n".join(parts))
-    write(readme, "sweep-heavy", _heavy(shapes))
-    write(readme, "sweep-growth", _growth(results["growth"]))
+    sections = [_versions(results["machine"]), _light(shapes, "float32"), _bfloat(shapes)]
+    write_section(readme, "sweep", "\n\n".join(sections))
+    write_section(readme, "sweep-heavy", _heavy(shapes))
+    write_section(readme, "sweep-growth", _growth(results["growth"]))
     if "bert" in shapes:
-        write(readme, "sweep-goals", _goals(shapes["bert"], results["goals"]))
-    figure(shapes, RESULTS / "sweep.svg")
+        write_section(readme, "sweep-goals", _goals(shapes["bert"], results["goals"]))
+    draw_figure(shapes, RESULTS / "sweep.svg")
 
 
 def _versions(machine: dict[str, Any]) -> str:
@@ -40,18 +40,18 @@ def _light(shapes: dict[str, Any], dtype: str) -> str:
         for tokens, row in shape[dtype].items():
             against, limits = row["x plain"], row["x limits"]
             bounds = [
-                ", ".join(shown(limits[one][kind]["median"]) for one in ("plain", "four"))
+                ", ".join(format_number(limits[one][kind]["median"]) for one in ("plain", "four"))
                 for kind in ("arithmetic", "memory")
             ]
-            memory = [shown(row["memory, x plain"][one]) for one in ("four", "block")]
+            memory = [format_number(row["memory, x plain"][one]) for one in ("four", "block")]
             rows.append(
                 [
-                    SHORT[name], f"{int(tokens):,}", shown(1000 * row["seconds"]["plain"]),
-                    *(times(against.get(one)) for one in ("four", "block", "effective")),
+                    SHORT[name], f"{int(tokens):,}", format_number(1000 * row["seconds"]["plain"]),
+                    *(format_spread(against.get(one)) for one in ("four", "block", "effective")),
                     ", ".join(memory), *bounds,
                 ]
             )  # fmt: skip
-    return table(head, rows)
+    return format_table(head, rows)
 
 
 def _bfloat(shapes: dict[str, Any]) -> str:
@@ -59,15 +59,15 @@ def _bfloat(shapes: dict[str, Any]) -> str:
         [
             SHORT[name],
             f"{int(tokens):,}",
-            shown(row["seconds"]["plain"] / shape["float32"][tokens]["seconds"]["plain"]),
-            *(times(row["x plain"][one]) for one in ("four", "block")),
-            ", ".join(shown(row["memory, x plain"][one]) for one in ("four", "block")),
+            format_number(row["seconds"]["plain"] / shape["float32"][tokens]["seconds"]["plain"]),
+            *(format_spread(row["x plain"][one]) for one in ("four", "block")),
+            ", ".join(format_number(row["memory, x plain"][one]) for one in ("four", "block")),
         ]
         for name, shape in shapes.items()
         for tokens, row in shape["bfloat16"].items()
     ]
     head = ["bfloat16", "tokens", "plain, × float32", "four, × plain", "block, × plain"]
-    return table([*head, "memory: four, block, × plain"], rows)
+    return format_table([*head, "memory: four, block, × plain"], rows)
 
 
 TITLES = {
@@ -89,24 +89,25 @@ def _heavy(shapes: dict[str, Any]) -> str:
             unavoidable = row.get("x unavoidable products")
             rows.append(
                 [
-                    title, SHORT[name], row["tokens"], times(row["x plain"]),
-                    times(row.get("literal, x normviz")), shown(without) if without else "",
+                    title, SHORT[name], row["tokens"], format_spread(row["x plain"]),
+                    format_spread(row.get("literal, x normviz")),
+                    format_number(without) if without else "",
                     " / ".join(
                         f"{row[one] / GIB:.2f}" for one in ("bytes", "bytes, literal") if one in row
                     ),
-                    times(unavoidable),
+                    format_spread(unavoidable),
                     _arithmetic(row),
                 ]
             )  # fmt: skip
     head = ["", "model", "tokens", "normviz, × plain", "literal, × normviz", "without the pass"]
     more = ["GiB: normviz / literal", "× unavoidable products", "× arithmetic"]
-    return table([*head, *more], rows)
+    return format_table([*head, *more], rows)
 
 
 def _arithmetic(row: dict[str, Any]) -> str:
-    """How many times the limit of arithmetic a measure takes, where it can be said."""
+    """Return the ratio to the bound of arithmetic, if there is one."""
     own = row.get("x arithmetic of its own products")
-    return times(own or row.get("x limits", {}).get("arithmetic"))
+    return format_spread(own or row.get("x limits", {}).get("arithmetic"))
 
 
 def _growth(growth: dict[str, Any]) -> str:
@@ -123,7 +124,9 @@ def _growth(growth: dict[str, Any]) -> str:
         sizes = f"{found['sizes'][0]} to {found['sizes'][-1]}"
         cells = [f"{found[kind]['four']:.2f} (four)" for kind in ("time", "bytes")]
         rows.append([f"{axis}, {sizes}", "BERT-base, 128 tokens", *cells])
-    return table(["over", "model", "time: plain, four, block", "memory: plain, four, block"], rows)
+    return format_table(
+        ["over", "model", "time: plain, four, block", "memory: plain, four, block"], rows
+    )
 
 
 def _goals(bert: dict[str, Any], goals: dict[str, float]) -> str:
@@ -132,32 +135,32 @@ def _goals(bert: dict[str, Any], goals: dict[str, float]) -> str:
         row = bert["float32"][tokens]
         four, block = (row["x plain"][name]["median"] for name in ("four", "block"))
         memory = row["memory, x plain"]["four"]
-        said = f"BERT-base, {tokens} tokens"
+        label = f"BERT-base, {tokens} tokens"
         lines += [
-            judged(f"{said}: four measures, time", four, goals["four, x plain"]),
-            judged(f"{said}: four measures, memory", memory, goals["memory of four, x plain"]),
-            judged(f"{said}: up to `attention-block`, time", block, goals["block, x plain"]),
+            judge_goal(f"{label}: four measures, time", four, goals["four, x plain"]),
+            judge_goal(f"{label}: four measures, memory", memory, goals["memory of four, x plain"]),
+            judge_goal(f"{label}: up to `attention-block`, time", block, goals["block, x plain"]),
         ]
     literal = bert["heavy"]["four"]
     without = literal["the same without the pass"]
     whole = bert["heavy"]["whole"]["x unavoidable products"]["median"]
     least = goals["literal four, x four"]
     lines += [
-        judged(
-            "the literal formulas against the four measures, the pass counted on both sides",
+        judge_goal(
+            "the literal formulas compared with the four measures, both including the pass",
             literal["literal, x normviz"]["median"], least, at_least=True,
         ),
-        judged("the same without the pass", without, least, at_least=True),
-        judged(
-            "all six rungs against the products that cannot be avoided",
+        judge_goal("the same, both without the pass", without, least, at_least=True),
+        judge_goal(
+            "all six rungs compared with the unavoidable products",
             whole, goals["whole, x unavoidable products"],
         ),
     ]  # fmt: skip
     return "\n".join(lines)
 
 
-def figure(shapes: dict[str, Any], place: Path) -> None:
-    """Time against the plain pass, and against the limit of arithmetic, over tokens."""
+def draw_figure(shapes: dict[str, Any], path: Path) -> None:
+    """Draw the time relative to the plain pass, and to the nearer bound, over tokens."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -166,16 +169,16 @@ def figure(shapes: dict[str, Any], place: Path) -> None:
     left, right = sheet.subplots(1, 2)
     for name, shape in shapes.items():
         rows = shape["float32"]
-        tokens, look = [int(n) for n in rows], {"color": COLORS[name], "marker": "o"}
+        tokens, style = [int(n) for n in rows], {"color": COLORS[name], "marker": "o"}
         for measure, line in (("four", "-"), ("block", "--")):
             values = [row["x plain"][measure]["median"] for row in rows.values()]
             label = SHORT[name] if measure == "four" else None
-            left.plot(tokens, values, line, label=label, markersize=4, linewidth=1.4, **look)
+            left.plot(tokens, values, line, label=label, markersize=4, linewidth=1.4, **style)
         for contender, line in (("plain", ":"), ("four", "-")):
             limits = [row["x limits"][contender] for row in rows.values()]
-            # The limit that takes longer binds, and of that one a contender is fewer times.
+            # The larger of the two bounds is the one that holds.
             nearest = [min(one[kind]["median"] for kind in one) for one in limits]
-            right.plot(tokens, nearest, line, markersize=4, linewidth=1.4, **look)
+            right.plot(tokens, nearest, line, markersize=4, linewidth=1.4, **style)
     left.set_title("time, × the plain pass (— four, - - block)", fontsize=9)
     right.set_title("time, × the nearer limit (⋯ plain, — four)", fontsize=9)
     for axes in (left, right):
@@ -186,4 +189,4 @@ def figure(shapes: dict[str, Any], place: Path) -> None:
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(axis="y", alpha=0.25)
     left.legend(frameon=False, fontsize=8)
-    sheet.savefig(place, metadata={"Date": None})
+    sheet.savefig(path, metadata={"Date": None})

@@ -1,4 +1,4 @@
-"""Measuring: contenders in turn, ratios round by round, peaks of memory, and what it ran on."""
+"""Measure contenders in turn, ratios by round, and peak memory; describe the machine."""
 
 import ctypes
 import gc
@@ -19,20 +19,20 @@ Task = Callable[[], object]
 Seconds = dict[str, list[float]]
 
 
-def in_turn(
-    tasks: Mapping[str, Task], *, rounds: int, patience: float = math.inf, warm: bool = True
+def time_in_turn(
+    tasks: Mapping[str, Task], *, rounds: int, budget: float = math.inf, warm: bool = True
 ) -> Seconds:
-    """Seconds of each contender, in turn; a first round that does not count, where it is to warm.
+    """Return the seconds of each contender in each round; a warm-up round does not count.
 
-    No round begins after so many seconds of patience, once there are three.
+    After three rounds, no round starts once the budget of seconds is used up.
     """
     if warm:
         for task in tasks.values():
             task()
     seconds: Seconds = {name: [] for name in tasks}
-    began = time.perf_counter()
+    start_all = time.perf_counter()
     for turn in range(rounds):
-        if turn >= 3 and time.perf_counter() - began > patience:
+        if turn >= 3 and time.perf_counter() - start_all > budget:
             break
         for name, task in tasks.items():
             gc.collect()
@@ -42,8 +42,8 @@ def in_turn(
     return seconds
 
 
-def spread(values: Sequence[float], digits: int = 3) -> dict[str, float]:
-    """A median with its quartiles; of a single number, that number."""
+def median_and_quartiles(values: Sequence[float], digits: int = 3) -> dict[str, float]:
+    """Return the median and quartiles; a single number is all three."""
     if len(values) == 1:
         low = middle = high = values[0]
     else:
@@ -52,48 +52,48 @@ def spread(values: Sequence[float], digits: int = 3) -> dict[str, float]:
     return {name: float(f"{value:.{digits}g}") for name, value in rounded.items()}
 
 
-def ratio(seconds: Seconds, name: str, to: str) -> dict[str, float]:
-    """The median and quartiles of the ratio of two contenders, round by round."""
-    return spread([a / b for a, b in zip(seconds[name], seconds[to], strict=True)])
+def ratio_by_round(seconds: Seconds, name: str, to: str) -> dict[str, float]:
+    """Return the median and quartiles of the ratio of two contenders within each round."""
+    return median_and_quartiles([a / b for a, b in zip(seconds[name], seconds[to], strict=True)])
 
 
 def medians(seconds: Seconds) -> dict[str, float]:
-    """Each contender's median seconds."""
+    """Return the median seconds of each contender."""
     return {name: float(f"{statistics.median(each):.4g}") for name, each in seconds.items()}
 
 
-def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """The p in values ∝ sizes^p, by least squares between logarithms."""
-    x, y = ([math.log(one) for one in each] for each in (sizes, values))
+def fit_exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """Return the p in values ∝ sizes^p, by least squares on logarithms."""
+    x, y = ([math.log(number) for number in row] for row in (sizes, values))
     slope, _ = statistics.linear_regression(x, y)
     return round(slope, 2)
 
 
-def peak(task: Task) -> int:
-    """How many bytes a contender needs at its most, beyond what was there before it.
+def peak_memory(task: Task) -> int:
+    """Return the peak memory of a task in bytes, beyond what was allocated before.
 
-    What it gives back is in it: the result is held until the peak is read.
+    The result is included: it is kept until the peak is read.
     """
     gc.collect()
-    with suppress(OSError, AttributeError):  # other C libraries give memory back by themselves
+    with suppress(OSError, AttributeError):  # other C libraries release memory by themselves
         ctypes.CDLL("libc.so.6").malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak of what came before
-    before = high_water()
-    kept = task()
-    found = high_water() - before
-    del kept
-    return found
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
+    before = read_high_water()
+    result = task()
+    peak = read_high_water() - before
+    del result
+    return peak
 
 
-def high_water() -> int:
-    """The most memory this process has held, in bytes."""
+def read_high_water() -> int:
+    """Return the peak memory of this process in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
-def machine() -> dict[str, object]:
-    """What the numbers were measured on."""
-    import torch  # takes its time to load, and views are measured without it
+def describe_machine() -> dict[str, object]:
+    """Return the processor, threads and versions that the numbers were measured with."""
+    import torch  # slow to import, and the view benchmarks do not need it
 
     names = ("normviz", "torch", "transformers", "numpy")
     return {
@@ -104,9 +104,9 @@ def machine() -> dict[str, object]:
     }
 
 
-def keep(name: str, results: Mapping[str, Any]) -> Path:
-    """Write results under a name."""
+def write_results(name: str, results: Mapping[str, Any]) -> Path:
+    """Write results to a JSON file with this name."""
     RESULTS.mkdir(exist_ok=True)
-    place = RESULTS / f"{name}.json"
-    place.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
-    return place
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    return path

@@ -1,32 +1,33 @@
-"""The view in a real browser: how long from the data to the picture, and between pictures.
+"""The view in a real browser: the time from the data to the picture, and between pictures.
 
-The notebook's bundle runs in headless Chromium (software rendering) with a stand-in for the host's
-model, which holds the tiles that Python would send; so the kernel's and the network's time are not
-in it. Every time ends when the browser has put the new picture on the screen, and a picture counts
-only if its pixels have changed.
+The notebook's bundle runs in headless Chromium (software rendering) with a substitute for the
+host's model that already has the tiles Python would send, so the time of the kernel and the network
+is not included. Every time ends when the browser has painted the new picture; a picture counts only
+if its pixels have changed.
 
     python benchmarks/view.py            about two minutes
-    python benchmarks/view.py --quick    one small text, to see that it runs
+    python benchmarks/view.py --quick    one small text, as a smoke test
 """
 
 import argparse
 import json
 import statistics
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from playwright.sync_api import Page, Route, sync_playwright
-from tables import README, judged, table, write
-from timing import keep, machine
+from tables import README, format_table, judge_goal, write_section
+from timing import describe_machine, write_results
 
 import normviz
 from normviz.core.flow import Flow
-from normviz.view.assets import bundle
-from normviz.view.payload import header
-from normviz.view.state import resolve
-from normviz.view.tiles import tile
+from normviz.view.assets import asset_path
+from normviz.view.payload import build_header
+from normviz.view.state import resolve_state
+from normviz.view.tiles import TileKey, make_tile
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests" / "support"))
@@ -35,7 +36,7 @@ from browser import ARGUMENTS, executable  # noqa: E402
 GOALS = {"128": {"first": 1000, "interaction": 100}, "512": {"first": 3000, "interaction": 250}}
 SITE = "http://normviz.test"
 
-LOOK = """
+LOOK_SCRIPT = """
 const shown = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
 const look = () => {
   let sum = 0;
@@ -47,7 +48,7 @@ const look = () => {
   return sum;
 };
 """
-"""What a page waits by, and looks by: the next paint, and a number that changes with the pixels."""
+"""Helpers for the page: wait for the next paint, and a number that changes with the pixels."""
 
 PAGE = """<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="/widget.css">
 <div id="host"></div>
@@ -98,24 +99,25 @@ window.timed = async (changes) => {
 };
 window.ready = true;
 </script>
-""".replace("LOOK", LOOK)
+""".replace("LOOK", LOOK_SCRIPT)
 
 
 def random_flow(tokens: int, layers: int = 12, heads: int = 12) -> Flow:
-    """Weights as peaked as a trained model's, in the shape of BERT-base."""
-    draw = np.random.default_rng(0)
+    """Return a random flow with the shape of BERT-base and weights as peaked as trained ones."""
+    rng = np.random.default_rng(0)
     shape = (layers, heads, tokens, tokens)
-    logits = draw.standard_normal(shape, dtype=np.float32) * 2
+    logits = rng.standard_normal(shape, dtype=np.float32) * 2
     logits -= logits.max(axis=-1, keepdims=True)
     weights = np.exp(logits, out=logits)
     weights /= weights.sum(axis=-1, keepdims=True)
-    norms = draw.gamma(5, 0.3, (layers, heads, tokens)).astype(np.float32)
+    norms = rng.gamma(5, 0.3, (layers, heads, tokens)).astype(np.float32)
     return normviz.from_arrays(weights, [f"t{n}" for n in range(tokens)], value_norms=norms)
 
 
 def serve(page: Page, flow: Flow) -> None:
     """Answer the page's requests as a kernel would."""
-    values = {**resolve(flow, {"measure": "weight"}), "_header": {**header([flow]), "tiles": []}}
+    values = asdict(resolve_state(flow, {"measure": "weight"}))
+    values["_header"] = {**build_header([flow]), "tiles": []}
 
     def answer(route: Route) -> None:
         path = route.request.url.removeprefix(SITE)
@@ -124,11 +126,11 @@ def serve(page: Page, flow: Flow) -> None:
         elif path == "/values":
             route.fulfill(json=values)
         elif path.startswith("/tile/"):
-            made = tile([flow], path.removeprefix("/tile/"), "log16")
+            made = make_tile([flow], TileKey.parse(path.removeprefix("/tile/")), "log16")
             about = json.dumps([made.dtype, made.about])
             route.fulfill(body=made.data, headers={"x-about": about})
         else:
-            route.fulfill(path=bundle(path.removeprefix("/")))
+            route.fulfill(path=asset_path(path.removeprefix("/")))
 
     page.route(f"{SITE}/**", answer)
     page.goto(SITE)
@@ -146,44 +148,44 @@ STEPS = {
     "view profile": [{"view": "profile"}],
     "compare": [{"view": "flow", "compare": "weighted-norm"}, {"layer": 2}],
 }
-"""What is done to the view, in this order, by kind."""
+"""The changes to the view, in this order, by kind."""
 
 
 def measure(tokens: int, rounds: int) -> dict[str, object]:
-    """The median milliseconds of each kind of step, over fresh pages."""
+    """Return the median milliseconds of each kind of step, over fresh pages."""
     flow = random_flow(tokens)
-    wanted = [f"0/encoder/{name}/{n}/all" for name in ("weight", "value-norm") for n in range(3)]
-    wanted += [f"0/encoder/{name}/overview" for name in ("weight", "weighted-norm", "value-norm")]
-    wanted += [f"0/encoder/weight/{n}/sum" for n in range(12)]
-    found: dict[str, list[float]] = {}
+    names = [f"0/encoder/{name}/{n}/all" for name in ("weight", "value-norm") for n in range(3)]
+    names += [f"0/encoder/{name}/overview" for name in ("weight", "weighted-norm", "value-norm")]
+    names += [f"0/encoder/weight/{n}/sum" for n in range(12)]
+    milliseconds: dict[str, list[float]] = {}
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
         for _ in range(rounds):
             options = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
             page = chromium.new_page(**options)
             serve(page, flow)
-            page.evaluate("names => load(names)", wanted)
-            found.setdefault("first", []).append(page.evaluate("first()"))
+            page.evaluate("names => load(names)", names)
+            milliseconds.setdefault("first", []).append(page.evaluate("first()"))
             for kind, steps in STEPS.items():
                 for step in steps:
                     result = page.evaluate("step => timed(step)", step)
                     if not result["changed"]:
                         raise SystemExit(f"The picture did not change: {kind} {step}")
-                    found.setdefault(kind, []).append(result["took"])
+                    milliseconds.setdefault(kind, []).append(result["took"])
             page.close()
         chromium.close()
     return {
         kind: {"median": round(statistics.median(times)), "most": round(max(times))}
-        for kind, times in found.items()
+        for kind, times in milliseconds.items()
     }
 
 
 NAMES = {"first": "first picture", "pin": "pin a token", "compare": "side by side"}
-"""What steps are called, where their own word does not do."""
+"""Labels of steps whose key is not a label."""
 
 
 def report(results: dict[str, Any], readme: Path = README) -> None:
-    """Steps by length, with the goals judged by their medians."""
+    """Write the table of steps by length into the README, with the goals."""
     found = results["milliseconds"]
     lengths = list(found)
     rows = [
@@ -193,31 +195,31 @@ def report(results: dict[str, Any], readme: Path = README) -> None:
         ]
         for kind in found[lengths[0]]
     ]
-    head = ["median (most), ms", *(f"{n} tokens" for n in lengths)]
-    told = []
+    head = ["median (maximum), ms", *(f"{n} tokens" for n in lengths)]
+    goals = []
     for n, goal in results["goals"].items():
         middle = {kind: float(row["median"]) for kind, row in found[n].items()}
         slowest = max(("layer", "measure", "head"), key=middle.__getitem__)
-        told += [
-            judged(f"{n} tokens, first picture", middle["first"], goal["first"], unit="ms"),
-            judged(f"{n} tokens, {slowest} (the slowest of layer, measure and head)",
+        goals += [
+            judge_goal(f"{n} tokens, first picture", middle["first"], goal["first"], unit="ms"),
+            judge_goal(f"{n} tokens, {slowest} (the slowest of layer, measure and head)",
                    middle[slowest], goal["interaction"], unit="ms"),
         ]  # fmt: skip
-    write(readme, "view", f"{table(head, rows)}\n\n" + "\n".join(told))
+    write_section(readme, "view", f"{format_table(head, rows)}\n\n" + "\n".join(goals))
 
 
 def main() -> None:
-    """Measure, and keep the result unless it was only a quick look."""
+    """Measure, and write the result unless it is a quick run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    chosen = parser.parse_args()
-    results: dict[str, Any] = {"machine": machine(), "goals": GOALS, "milliseconds": {}}
-    for tokens in (24,) if chosen.quick else (128, 512):
-        row = measure(tokens, 1 if chosen.quick else 2)
+    args = parser.parse_args()
+    results: dict[str, Any] = {"machine": describe_machine(), "goals": GOALS, "milliseconds": {}}
+    for tokens in (24,) if args.quick else (128, 512):
+        row = measure(tokens, 1 if args.quick else 2)
         results["milliseconds"][str(tokens)] = row
         print(tokens, json.dumps(row), flush=True)
-    if not chosen.quick:
-        keep("view", results)
+    if not args.quick:
+        write_results("view", results)
         report(results)
 
 

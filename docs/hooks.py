@@ -1,4 +1,4 @@
-"""What mkdocs asks for while it builds: pages made of the README, the notebooks and the catalog."""
+"""Hooks of mkdocs, which add pages made from the README, the notebooks and the catalog."""
 
 import logging
 import re
@@ -14,53 +14,53 @@ from mkdocs.structure.pages import Page
 
 log = logging.getLogger("mkdocs.docs")
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-AS_THEY_ARE = {
+MARKDOWN_FILES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "benchmarks/README.md": "benchmarks/README.md",
     "notebooks/data/README.md": "notebooks/data/README.md",
     "notebooks/models/es-en/README.md": "notebooks/models/es-en/README.md",
 }
-"""Files of the repository that are pages of the site."""
+"""Markdown files of the repository that become pages of the site."""
 STORIES: dict[str, stories.Story] = {}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put what is made into the table of contents, in the places that `mkdocs.yml` keeps for it."""
-    made = {
+    """Put generated pages into the navigation, at the placeholders in `mkdocs.yml`."""
+    generated = {
         "README": [page for page in readme.pages(_read("README.md")) if page != "index.md"],
         "NOTEBOOKS": [f"notebooks/{path.stem}.md" for path in NOTEBOOKS],
     }
-    config.nav = _with(config.nav, made)
+    config.nav = _expand(config.nav, generated)
     return config
 
 
-def _with(nav: Any, made: dict[str, list[str]]) -> Any:
-    """A table of contents in which names in capitals are replaced by the pages they stand for."""
+def _expand(nav: Any, generated: dict[str, list[str]]) -> Any:
+    """Return the navigation with placeholders in capitals replaced by generated pages."""
     if isinstance(nav, dict):
-        return {title: _with(below, made) for title, below in nav.items()}
+        return {title: _expand(below, generated) for title, below in nav.items()}
     if isinstance(nav, list):
-        return [entry for item in nav for entry in made.get(str(item), [_with(item, made)])]
+        return [e for item in nav for e in generated.get(str(item), [_expand(item, generated)])]
     return nav
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add all pages that are made of something else, and whatever they link to."""
+    """Add all generated pages, and the files they link to."""
     home = readme.pages(_read("README.md"))
-    links = Links({"README.md": "index.md", **AS_THEY_ARE}, readme.headings(home))
+    links = Links({"README.md": "index.md", **MARKDOWN_FILES}, readme.headings(home))
     links.pages |= {f"docs/pages/{file.src_uri}": file.src_uri for file in files}
     links.pages |= {f"notebooks/{p.name}": f"notebooks/{p.stem}.md" for p in NOTEBOOKS}
     links.pages |= {"docs/measures.toml": "measures.md"}
     for page, text in home.items():
-        _add(files, config, page, links.rewritten(text, at="README.md", page=page))
-    for path, page in AS_THEY_ARE.items():
-        _add(files, config, page, links.rewritten(_read(path), at=path, page=page))
+        _add(files, config, page, links.rewrite(text, source="README.md", page=page))
+    for path, page in MARKDOWN_FILES.items():
+        _add(files, config, page, links.rewrite(_read(path), source=path, page=page))
     for path in NOTEBOOKS:
         _add_story(files, config, path, links)
     _add(files, config, "measures.md", measures.page())
     for file in [file for file in files.documentation_pages() if not file.generated_by]:
-        at = f"docs/pages/{file.src_uri}"
-        text = links.rewritten(_read(at), at=at, page=file.src_uri)
+        source = f"docs/pages/{file.src_uri}"
+        text = links.rewrite(_read(source), source=source, page=file.src_uri)
         if file.src_uri == "gallery.md":
             text += gallery.markdown()
         _add(files, config, file.src_uri, text)
@@ -74,34 +74,34 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def _add_story(files: Files, config: MkDocsConfig, path: Path, links: Links) -> None:
-    """A notebook as a page, the pages in its frames, and the notebook itself to take away."""
-    run = running.is_wanted()
-    if run:
+    """Add a notebook as a page, the pages in its frames, and the notebook itself for download."""
+    execute = running.is_enabled()
+    if execute:
         log.info("notebook: %s", path.name)
-    notebook = running.ran(path) if run else nbformat.read(path, as_version=4)
-    story = stories.told(notebook, path.stem, ran=run)
+    notebook = running.run_notebook(path) if execute else nbformat.read(path, as_version=4)
+    story = stories.convert(notebook, path.stem, executed=execute)
     page = f"notebooks/{path.stem}.md"
     own = Links({**links.pages, f"notebooks/{path.name}": f"notebooks/{path.name}"})
     own.sources, own.files = links.sources, links.files
-    _add(files, config, page, own.rewritten(story.markdown, at=f"notebooks/{path.name}", page=page))
+    source = f"notebooks/{path.name}"
+    _add(files, config, page, own.rewrite(story.markdown, source=source, page=page))
     STORIES[page] = story
     for name, content in story.frames.items():
         _add(files, config, f"notebooks/{name}", content)
-    name = f"notebooks/{path.name}"
-    files.append(File.generated(config, name, abs_src_path=str(path)))
+    files.append(File.generated(config, source, abs_src_path=str(path)))
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put what the cells of a notebook showed into its page; let wide tables scroll."""
+    """Insert the outputs of a notebook into its page, and load images lazily."""
     del config, files
     if story := STORIES.get(page.file.src_uri):
-        html = stories.filled(html, story)
+        html = stories.insert_outputs(html, story)
     return re.sub(r"<img (?![^>]*loading=)", '<img loading="lazy" ', html)
 
 
 def _add(files: Files, config: MkDocsConfig, path: str, content: str) -> None:
-    if held := files.get_file_from_path(path):
-        files.remove(held)
+    if existing := files.get_file_from_path(path):
+        files.remove(existing)
     files.append(File.generated(config, path, content=content))
 
 

@@ -1,1 +1,1 @@
-"""How the documentation is made of what the repository holds already."""
+"""Generates pages of the documentation from the README, the notebooks, the catalog and models."""

@@ -1,4 +1,4 @@
-"""Measured figures for the pages, read from the benchmarks' results: they cannot fall behind."""
+"""Measured figures for the pages, read from the benchmark results so that they stay current."""
 
 import json
 from typing import Any
@@ -9,40 +9,40 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 
 def figures() -> dict[str, str]:
-    """Every figure that a text may name in braces."""
-    shapes = _read("sweep")["shapes"]
+    """Return every figure that a text may name in braces."""
+    shapes = _read_results("sweep")["shapes"]
     bert, causal = shapes["bert"], shapes["gpt2"]["heavy"]["effective"]
-    found: dict[str, float | str] = {}
+    values: dict[str, float | str] = {}
     for tokens in ("128", "512"):
         row = bert["float32"][tokens]
-        found |= {f"{name}_{tokens}": row["x plain"][name]["median"] for name in row["x plain"]}
-        found[f"memory_{tokens}"] = row["memory, x plain"]["four"]
+        values |= {f"{name}_{tokens}": row["x plain"][name]["median"] for name in row["x plain"]}
+        values[f"memory_{tokens}"] = row["memory, x plain"]["four"]
     whole = bert["heavy"]["whole"]
-    found["whole"] = whole["x plain"]["median"]
-    found["products"] = whole["x unavoidable products"]["median"]
-    found["effective_causal"] = causal["x plain"]["median"]
-    found |= _slopes(_read("gradient"))
-    return {name: _shown(figure) for name, figure in found.items()}
+    values["whole"] = whole["x plain"]["median"]
+    values["products"] = whole["x unavoidable products"]["median"]
+    values["effective_causal"] = causal["x plain"]["median"]
+    values |= _gradient_figures(_read_results("gradient"))
+    return {name: _format(value) for name, value in values.items()}
 
 
-def _slopes(results: dict[str, Any]) -> dict[str, float | str]:
-    """What exact and sketched gradients take, for the longest text that was measured."""
-    tokens, found = list(results["tokens"].items())[-1]
-    sketch = found["sketch"]["samples"]["16"]
-    least, most = (one(found["times faster"]) for one in (min, max))
+def _gradient_figures(results: dict[str, Any]) -> dict[str, float | str]:
+    """Return the costs of exact and sampled gradients, for the longest measured text."""
+    tokens, row = list(results["tokens"].items())[-1]
+    sketch = row["sketch"]["samples"]["16"]
+    least, greatest = min(row["times faster"]), max(row["times faster"])
     return {
-        "slope_tokens": tokens,
-        "slope_seconds": f"{max(found['seconds']):.0f}",
-        "slope_faster": f"{least:.0f} to {most:.0f}",
+        "gradient_tokens": tokens,
+        "gradient_seconds": f"{max(row['seconds']):.0f}",
+        "gradient_faster": f"{least:.0f} to {greatest:.0f}",
         "sketch_time": sketch["time, x exact"],
         "sketch_error": f"{sketch['stated error']:.1%}",
     }
 
 
-def _read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-    return found
+def _read_results(name: str) -> dict[str, Any]:
+    results: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return results
 
 
-def _shown(figure: float | str) -> str:
-    return figure if isinstance(figure, str) else f"{figure:.3g}"
+def _format(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.3g}"

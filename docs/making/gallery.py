@@ -1,4 +1,4 @@
-"""Pages of `to_html`, made from real models while the site is built, and shown in frames."""
+"""Pages written by `to_html` from real models while the site is built, and shown in frames."""
 
 import html
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import normviz
-from normviz.derived.headline import DEMO_PAIR, DEMO_TEXT
+from normviz.cli.demo_text import DEMO_PAIR, DEMO_TEXT
+from normviz.core.catalog import DEFAULT, LADDER
 
 SPANISH, ENGLISH = "Tengo tres gatos y dos perros.", "I have three cats and two dogs."
 TEXTS = (
@@ -24,49 +25,50 @@ TEXTS = (
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One page of the gallery: of what it is, how it is opened, and what there is to see."""
+    """One page of the gallery: its text, the object it shows, and the state of the view."""
 
     name: str
     title: str
     about: str
-    of: str
-    choice: dict[str, Any]
+    subject: str
+    """The name of the object in the code on the page."""
+    state: dict[str, Any]
     height: int = 760
 
     @property
     def code(self) -> str:
         """The line of Python that writes this page."""
-        given = "".join(f", {name}={value!r}" for name, value in self.choice.items())
-        return f'{self.of}.to_html("{self.name}.html"{given})'
+        options = "".join(f", {name}={value!r}" for name, value in self.state.items())
+        return f'{self.subject}.to_html("{self.name}.html"{options})'
 
 
 EXHIBITS = (
     Exhibit(
         "flow",
         "Where the weight goes, and what moves",
-        "One layer of a trained BERT twice: by α, and by ‖αf(x)‖. Hover a token, click to pin it; "
-        "`[` and `]` change the layer.",
+        "One layer of a trained BERT twice: by α and by ‖αf(x)‖. Hover over a token, or click to "
+        "pin it; `[` and `]` change the layer.",
         "flow",
         {"measure": "weight", "compare": "weighted-norm", "layer": 2},
     ),
     Exhibit(
         "stack",
         "All layers at once",
-        "Every layer is a column. Pick a token and follow it back to what it is made of.",
+        "Every layer is a column. Pick a token and trace what it is made of.",
         "flow",
         {"view": "stack", "measure": "attention", "token": 10, "layer": 5},
     ),
     Exhibit(
         "grid",
-        "Every head in small",
-        "Heads colored by how far α and ‖αf(x)‖ agree about the order of the keys. A click opens "
+        "All heads as thumbnails",
+        "Heads colored by how well α and ‖αf(x)‖ agree about the order of the keys. A click opens "
         "a head at the token where they differ most.",
         "flow",
-        {"view": "grid", "measure": "weight", "compare": "weighted-norm", "color": "rank"},
+        {"view": "grid", "measure": "weight", "compare": "weighted-norm", "color_by": "rank"},
     ),
     Exhibit(
         "matrix",
-        "One layer as a field",
+        "One layer as a matrix",
         "The column of [CLS], strong by weight, is faint by norm.",
         "flow",
         {"view": "matrix", "measure": "weight", "compare": "weighted-norm", "layer": 2},
@@ -74,7 +76,7 @@ EXHIBITS = (
     Exhibit(
         "profile",
         "Shares by layer",
-        "How much [CLS], [SEP], punctuation and words take, layer by layer; and each token's α "
+        "The shares of [CLS], [SEP], punctuation and words, layer by layer; and each token's α "
         "against its ‖f(x)‖.",
         "flow",
         {"view": "profile", "measure": "weighted-norm", "layer": 2},
@@ -83,22 +85,22 @@ EXHIBITS = (
         "ladder",
         "Up the ladder",
         "The same layer through attention, residual, norm and feed-forward block: move the slider "
-        "and watch what the pinned token is made of.",
+        "and see what the pinned token is made of.",
         "ladder",
         {"measure": "layer-output", "layer": 2, "token": 10},
     ),
     Exhibit(
         "alignment",
         "Which word comes from which",
-        "A small Spanish–English translator: each word joined to the one it reads, by weight and "
-        "by norm.",
+        "A small Spanish–English translator: each word is joined to the one it reads, by weight "
+        "and by norm.",
         "translation",
         {"view": "alignment", "measure": "weight", "compare": "weighted-norm", "layer": 0},
     ),
     Exhibit(
         "corpus",
         "Many texts",
-        f"What a model does on average: curves over the layers for {len(TEXTS)} short texts, with "
+        f"Averages over many texts: curves over the layers for {len(TEXTS)} short texts, with "
         "95% bands and tables.",
         "profile",
         {},
@@ -107,36 +109,35 @@ EXHIBITS = (
 
 
 @cache
-def _made() -> dict[str, Any]:
-    """What the exhibits are of."""
-    rungs = [*normviz.core.catalog.DEFAULT, *normviz.core.catalog.LADDER]
-    said = {"text": DEMO_TEXT, "pair": DEMO_PAIR}
+def _subjects() -> dict[str, Any]:
+    """Return the flows and the profile that the exhibits show, by name."""
+    rungs = [*DEFAULT, *LADDER]
     return {
-        "flow": normviz.analyze("demo", **said),
-        "ladder": normviz.analyze("demo", **said, measures=rungs),
-        "translation": normviz.analyze("demo-translator", text=SPANISH, target=ENGLISH),
-        "profile": normviz.profile(TEXTS, "demo"),
+        "flow": normviz.analyze("demo", DEMO_TEXT, pair=DEMO_PAIR),
+        "ladder": normviz.analyze("demo", DEMO_TEXT, pair=DEMO_PAIR, measures=rungs),
+        "translation": normviz.analyze("demo-translator", SPANISH, target=ENGLISH),
+        "profile": normviz.profile("demo", TEXTS),
     }
 
 
 @cache
 def pages() -> dict[str, str]:
-    """The pages themselves, by file name."""
-    found = {}
+    """Return the HTML of the pages, by file name."""
+    pages = {}
     with TemporaryDirectory() as folder:
         for exhibit in EXHIBITS:
             path = f"{folder}/{exhibit.name}.html"
-            written = _made()[exhibit.of].to_html(path, **exhibit.choice)
-            found[f"{exhibit.name}.html"] = written.read_text(encoding="utf-8")
-    return found
+            written = _subjects()[exhibit.subject].to_html(path, **exhibit.state)
+            pages[f"{exhibit.name}.html"] = written.read_text(encoding="utf-8")
+    return pages
 
 
 def markdown() -> str:
-    """The part of the gallery's page that shows them."""
-    return "\n".join(_shown(exhibit) for exhibit in EXHIBITS)
+    """Return the part of the gallery page that shows them."""
+    return "\n".join(_section(exhibit) for exhibit in EXHIBITS)
 
 
-def _shown(exhibit: Exhibit) -> str:
+def _section(exhibit: Exhibit) -> str:
     page, title = f"gallery/{exhibit.name}.html", html.escape(exhibit.title)
     return f"""
 ## {exhibit.title} {{ #{exhibit.name} }}

@@ -1,4 +1,4 @@
-"""Links between files of the repository, turned into links between pages of the site."""
+"""Turns links between files of the repository into links between pages of the site."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,58 +14,58 @@ LINK = re.compile(r"(?<=\]\()(?P<link>[^)\s]+)(?=\))")
 
 
 def outside_code(text: str, change: Callable[[str], str], *, code: str | None = None) -> str:
-    """A text of Markdown, changed wherever it is not code; code stays, or is replaced."""
-    made, end = [], 0
-    for found in CODE.finditer(text):
-        kept = found["code"] if code is None or not found["fence"] else code
-        made += [change(text[end : found.start()]), kept]
-        end = found.end()
-    return "".join([*made, change(text[end:])])
+    """Change a Markdown text outside code; code is kept, or code blocks are replaced."""
+    pieces, end = [], 0
+    for match in CODE.finditer(text):
+        kept = match["code"] if code is None or not match["fence"] else code
+        pieces += [change(text[end : match.start()]), kept]
+        end = match.end()
+    return "".join([*pieces, change(text[end:])])
 
 
 @dataclass
 class Links:
-    """Which page or file of the site stands for which file of the repository."""
+    """Maps files of the repository to pages and files of the site."""
 
     pages: dict[str, str]
-    """From a path in the repository to that of a page."""
+    """From a path in the repository to the path of a page."""
     headings: Mapping[str, str] = field(default_factory=dict)
-    """The pages on which headings of the README are now, by their anchors."""
+    """The page of each README heading, by its anchor."""
     sources: set[str] = field(default_factory=set)
-    """Programs that some page links to: each gets a page of its own."""
+    """Source files that some page links to: each gets its own page."""
     files: set[str] = field(default_factory=set)
     """Pictures and other files that some page needs."""
 
-    def rewritten(self, text: str, *, at: str, page: str) -> str:
-        """Markdown that stood at a path in the repository, for a page of the site."""
+    def rewrite(self, text: str, *, source: str, page: str) -> str:
+        """Return the Markdown of a file of the repository with links for a page of the site."""
 
-        def changed(part: str) -> str:
-            # A link may have code for its text, so that its bracket opens in another part.
-            return LINK.sub(lambda found: self._link(found["link"], at, page), part)
+        def rewrite_links(piece: str) -> str:
+            # The text of a link may be code, so its opening bracket may be in another piece.
+            return LINK.sub(lambda match: self._link(match["link"], source, page), piece)
 
-        return outside_code(text, changed)
+        return outside_code(text, rewrite_links)
 
-    def _link(self, link: str, at: str, page: str) -> str:
+    def _link(self, link: str, source: str, page: str) -> str:
         if re.match(r"[a-z]+:", link):
             return link
         path, _, anchor = link.partition("#")
-        place = normpath(join(dirname(at), path)) if path else at
-        target = self.headings.get(anchor) if place == "README.md" else None
-        target = target or self._target(place, at)
-        to = relpath(target, dirname(page) or ".")
-        return f"{to}#{anchor}" if anchor else to
+        path = normpath(join(dirname(source), path)) if path else source
+        target = self.headings.get(anchor) if path == "README.md" else None
+        target = target or self._target(path, source)
+        relative = relpath(target, dirname(page) or ".")
+        return f"{relative}#{anchor}" if anchor else relative
 
-    def _target(self, place: str, at: str) -> str:
-        """The page or file of the site for a path in the repository."""
-        found = ROOT / place
-        if place in self.pages:
-            return self.pages[place]
-        if not found.exists():
-            raise FileNotFoundError(f"{at} links to {place}, which is not in the repository.")
-        if found.is_dir():
-            return self._target(join(place, "README.md"), at)
-        if found.suffix in {".py", ".ts", ".toml"} or found.name == "Makefile":
-            self.sources.add(place)
-            return f"source/{place}.md"
-        self.files.add(place)
-        return place
+    def _target(self, path: str, source: str) -> str:
+        """Return the page or file of the site for a path in the repository."""
+        file = ROOT / path
+        if path in self.pages:
+            return self.pages[path]
+        if not file.exists():
+            raise FileNotFoundError(f"{source} links to {path}, which is not in the repository.")
+        if file.is_dir():
+            return self._target(join(path, "README.md"), source)
+        if file.suffix in {".py", ".ts", ".toml"} or file.name == "Makefile":
+            self.sources.add(path)
+            return f"source/{path}.md"
+        self.files.add(path)
+        return path

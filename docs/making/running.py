@@ -1,4 +1,4 @@
-"""Notebooks run for their pages, and kept until something they depend on changes."""
+"""Runs notebooks for their pages, and caches the results until something they depend on changes."""
 
 import hashlib
 import os
@@ -12,18 +12,18 @@ import nbformat
 
 from making.links import ROOT
 
-KEPT = ROOT / ".cache" / "docs"
-PATIENCE = 900
-"""Seconds until a cell that does not end is given up."""
+CACHE = ROOT / ".cache" / "docs"
+TIMEOUT = 900
+"""Seconds until a cell, or the start of the kernel, times out."""
 
 
-def is_wanted() -> bool:
-    """Whether cells are to be run; `EXECUTE=0` in the environment leaves that out."""
+def is_enabled() -> bool:
+    """Whether to run cells; `EXECUTE=0` in the environment turns it off."""
     return os.environ.get("EXECUTE", "1") != "0"
 
 
-def depended_on() -> Iterator[bytes]:
-    """All that a notebook's results may depend on, besides its own cells."""
+def iterate_dependencies() -> Iterator[bytes]:
+    """Yield everything that a notebook's results may depend on, besides its own cells."""
     yield "\n".join(sorted(f"{d.name} {d.version}" for d in distributions())).encode()
     data = [ROOT / "notebooks" / folder for folder in ("data", "models", "training")]
     for folder in (ROOT / "normviz", *data):
@@ -33,34 +33,34 @@ def depended_on() -> Iterator[bytes]:
                 yield path.read_bytes()
 
 
-def key(path: Path) -> str:
-    """A name for a notebook together with everything it depends on."""
+def cache_key(path: Path) -> str:
+    """Return a hash of a notebook and everything it depends on."""
     digest = hashlib.sha256(path.read_bytes())
-    for piece in depended_on():
+    for piece in iterate_dependencies():
         digest.update(hashlib.sha256(piece).digest())
     return digest.hexdigest()[:16]
 
 
-def ran(path: Path) -> Any:
-    """A notebook with its outputs: run now, or as it was kept when nothing has changed since."""
-    kept = KEPT / f"{path.stem}-{key(path)}.ipynb"
-    if kept.exists():
-        return nbformat.read(kept, as_version=4)
+def run_notebook(path: Path) -> Any:
+    """Return a notebook with its outputs, from the cache if nothing has changed."""
+    cached = CACHE / f"{path.stem}-{cache_key(path)}.ipynb"
+    if cached.exists():
+        return nbformat.read(cached, as_version=4)
     notebook = nbformat.read(path, as_version=4)
-    _run(notebook)
-    KEPT.mkdir(parents=True, exist_ok=True)
-    for old in KEPT.glob(f"{path.stem}-*.ipynb"):
+    _execute(notebook)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    for old in CACHE.glob(f"{path.stem}-*.ipynb"):
         old.unlink()
-    nbformat.write(notebook, kept)
+    nbformat.write(notebook, cached)
     return notebook
 
 
-def _run(notebook: Any) -> None:
+def _execute(notebook: Any) -> None:
     from nbclient import NotebookClient
 
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     offline = {"NORMVIZ_STATIC": "1", "HF_HUB_OFFLINE": "1", "PYTHONPATH": paths}
     with TemporaryDirectory() as folder:
-        where = {"metadata": {"path": folder}}
-        patience = {"timeout": PATIENCE, "startup_timeout": PATIENCE}
-        NotebookClient(notebook, resources=where, **patience).execute(env=os.environ | offline)
+        resources = {"metadata": {"path": folder}}
+        timeouts = {"timeout": TIMEOUT, "startup_timeout": TIMEOUT}
+        NotebookClient(notebook, resources=resources, **timeouts).execute(env=os.environ | offline)

@@ -1,4 +1,4 @@
-"""Programs as pages, with an anchor for everything they define."""
+"""Turns source files into pages, with an anchor for every definition."""
 
 import ast
 from collections.abc import Iterator
@@ -9,21 +9,21 @@ FENCE = "~~~~~~"
 
 
 def page(path: str, text: str) -> str:
-    """A program as Markdown; a page of its own that no search finds."""
+    """Return a source file as a Markdown page that is excluded from the search."""
     language = LANGUAGES.get(Path(path).suffix, "makefile")
     pieces = list(_pieces(text)) if language == "python" else [("", text)]
-    made = ["---\nsearch:\n  exclude: true\n---\n", f"# `{path}`\n"]
+    page = ["---\nsearch:\n  exclude: true\n---\n", f"# `{path}`\n"]
     for name, piece in pieces:
         anchor = f'<a id="{name}"></a>\n\n' if name else ""
-        made.append(f"{anchor}{FENCE}{language}\n{piece.strip(chr(10))}\n{FENCE}\n")
-    return "\n".join(made)
+        page.append(f"{anchor}{FENCE}{language}\n{piece.strip(chr(10))}\n{FENCE}\n")
+    return "\n".join(page)
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """A program of Python cut before each function, class and method, with their names."""
+    """Yield a Python file in pieces, split before each function, class and method, with names."""
     lines = text.splitlines(keepends=True)
     start, name = 0, ""
-    for node in _defined(ast.parse(text)):
+    for node in _definitions(ast.parse(text)):
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)]) - 1
         if "".join(lines[start:first]).strip():
             yield name, "".join(lines[start:first])
@@ -31,7 +31,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
     yield name, "".join(lines[start:])
 
 
-def _defined(
+def _definitions(
     tree: ast.Module | ast.ClassDef,
 ) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
     for node in tree.body:
@@ -39,4 +39,4 @@ def _defined(
             yield node
         elif isinstance(node, ast.ClassDef):
             yield node
-            yield from _defined(node)
+            yield from _definitions(node)

@@ -1,4 +1,4 @@
-"""Notebooks as pages: prose and code as they are, and what the cells show when they are run."""
+"""Turns notebooks into pages: prose and code as they are, and the outputs of the cells."""
 
 import html
 import re
@@ -11,25 +11,25 @@ BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]+\)\]\((?P<page>[^)]+)\)")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 FRAME = re.compile(r'<iframe (?P<start>[^>]*?)srcdoc="(?P<page>[^"]*)"(?P<end>[^>]*)></iframe>')
 WIDGET = "application/vnd.jupyter.widget-view+json"
-NOT_RUN = "The cells of this notebook were not run when this page was made: it has code and prose."
+NOT_RUN = "The cells of this notebook were not run for this page: it has only code and prose."
 
 
 @dataclass
 class Story:
-    """A notebook as Markdown with places for its outputs, and these outputs as HTML."""
+    """A notebook as Markdown with placeholders for its outputs, and the outputs as HTML."""
 
     markdown: str
     outputs: dict[str, str] = field(default_factory=dict)
-    """What is to stand in place of a mark in the page, once Markdown has become HTML."""
+    """The HTML for each placeholder, inserted after Markdown has been converted."""
     frames: dict[str, str] = field(default_factory=dict)
     """Pages that outputs show in frames, by file name."""
 
 
-def told(notebook: Any, name: str, *, ran: bool) -> Story:
-    """A notebook's page; `name` is that of its file, without the ending."""
+def convert(notebook: Any, name: str, *, executed: bool) -> Story:
+    """Return the page of a notebook; `name` is its file name without the suffix."""
     story = Story("")
     cells = [_prose(cell.source, name) for cell in notebook.cells[:1]]
-    if not ran:
+    if not executed:
         cells.append(f"*{NOT_RUN}*")
     for cell in notebook.cells[1:]:
         if cell.cell_type == "markdown":
@@ -41,34 +41,38 @@ def told(notebook: Any, name: str, *, ran: bool) -> Story:
 
 
 def _prose(source: str, name: str) -> str:
-    """Markdown of a cell: no picture from elsewhere, and answers that are Markdown themselves."""
-    also = f"[Open in Colab](\\g<page>) · [Download the notebook]({name}.ipynb)"
-    # A tag at the beginning of a line would make everything up to its end plain HTML.
+    """Return the Markdown of a cell without external pictures; answers are parsed as Markdown."""
+    links = f"[Open in Colab](\\g<page>) · [Download the notebook]({name}.ipynb)"
+    # Otherwise everything inside a tag at the beginning of a line would be plain HTML.
     source = source.replace("<details>", '<details markdown="1">')
-    return BADGE.sub(also, source)
+    return BADGE.sub(links, source)
 
 
 def _outputs(cell: Any, name: str, story: Story) -> list[str]:
-    """Marks for what a cell shows; the outputs themselves go into the story."""
-    marks = []
+    """Return placeholders for the outputs of a cell; the outputs go into the story."""
+    placeholders = []
     for output in cell.get("outputs", []):
-        if shown := _shown(output, name, story):
-            mark = f"output-{len(story.outputs)}"
-            story.outputs[mark] = f'<div class="nv-output">{_anywhere(shown)}</div>'
-            marks.append(f'<div data-output="{mark}"></div>')
-    return marks
+        if content := _to_html(output, name, story):
+            key = f"output-{len(story.outputs)}"
+            story.outputs[key] = f'<div class="nv-output">{_without_root(content)}</div>'
+            placeholders.append(_placeholder(key))
+    return placeholders
 
 
-def _shown(output: Any, name: str, story: Story) -> str:
+def _placeholder(key: str) -> str:
+    return f'<div data-output="{key}"></div>'
+
+
+def _to_html(output: Any, name: str, story: Story) -> str:
     if output.output_type == "error":
         raise RuntimeError(f"{name} fails: {output.ename}: {output.evalue}")
     if output.output_type == "stream":
         return _text(output.text)
     data = output.data
     if WIDGET in data and "text/html" not in data:
-        return ""  # a bar of progress
+        return ""  # a progress bar
     if "text/html" in data:
-        return FRAME.sub(lambda found: _framed(found, name, story), _unscoped(data["text/html"]))
+        return FRAME.sub(lambda match: _to_frame(match, name, story), _unstyled(data["text/html"]))
     for kind in ("image/png", "image/jpeg"):
         if kind in data:
             source = f"data:{kind};base64,{''.join(data[kind].split())}"
@@ -78,21 +82,21 @@ def _shown(output: Any, name: str, story: Story) -> str:
     return _text(data.get("text/plain", ""))
 
 
-def _framed(found: re.Match[str], name: str, story: Story) -> str:
-    """A frame whose page is a file beside this one, read when the reader comes near it."""
+def _to_frame(match: re.Match[str], name: str, story: Story) -> str:
+    """Return a frame whose page is a separate file, loaded when it comes into view."""
     number = len(story.frames)
     file = f"{name}-{number}.html"
-    story.frames[file] = _anywhere(html.unescape(found["page"]))
-    return f'<iframe {found["start"]}src="{file}" loading="lazy"{found["end"]}></iframe>'
+    story.frames[file] = _without_root(html.unescape(match["page"]))
+    return f'<iframe {match["start"]}src="{file}" loading="lazy"{match["end"]}></iframe>'
 
 
-def _anywhere(text: str) -> str:
-    """A text without the place where this repository happens to lie."""
+def _without_root(text: str) -> str:
+    """Remove the path of this repository from a text."""
     return text.replace(f"{ROOT}/", "")
 
 
-def _unscoped(table: str) -> str:
-    """A dataframe without the notebook's own looks."""
+def _unstyled(table: str) -> str:
+    """Remove the notebook's own styles from a dataframe."""
     table = re.sub(r"<style scoped>.*?</style>", "", table, flags=re.DOTALL)
     return table.replace('border="1" class="dataframe"', "")
 
@@ -102,11 +106,11 @@ def _text(text: str) -> str:
     return f"<pre><code>{plain}</code></pre>" if plain else ""
 
 
-def filled(content: str, story: Story) -> str:
-    """A page's HTML with the outputs in their places."""
-    for mark, shown in story.outputs.items():
-        place = f'<div data-output="{mark}"></div>'
-        if place not in content:
-            raise LookupError(f"There is no place for {mark} on the page.")
-        content = content.replace(place, shown)
+def insert_outputs(content: str, story: Story) -> str:
+    """Return a page's HTML with the outputs in place of their placeholders."""
+    for key, output in story.outputs.items():
+        placeholder = _placeholder(key)
+        if placeholder not in content:
+            raise LookupError(f"There is no placeholder for {key} on the page.")
+        content = content.replace(placeholder, output)
     return content

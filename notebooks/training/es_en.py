@@ -1,10 +1,10 @@
-"""Train the Spanish–English model of the notebooks, judge it, and write its card.
+"""Train the Spanish–English model of the notebooks, evaluate it, and write its model card.
 
     pip install 'normviz[training]'
     python notebooks/training/es_en.py --precision bfloat16
 
-Without a processor that has bfloat16, leave the precision out. On Linux it is a quarter quicker
-where freed memory is kept: MALLOC_TRIM_THRESHOLD_=4294967296 MALLOC_MMAP_THRESHOLD_=4294967296.
+Omit the precision if the processor does not support bfloat16. On Linux it is a quarter faster if
+freed memory is kept: MALLOC_TRIM_THRESHOLD_=4294967296 MALLOC_MMAP_THRESHOLD_=4294967296.
 """
 
 import argparse
@@ -15,15 +15,15 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 import torch
-from card import card
-from marian import Recipe, encoded, surprise, tokenizer_of, trained, translations
+from card import format_card
+from marian import Recipe, encode_pairs, held_out_loss, train_model, train_tokenizer, translate
 from sacrebleu.metrics import BLEU, CHRF
-from tatoeba import Pair, fetched, read, split
+from tatoeba import Pair, fetch_archive, read_pairs, split_pairs
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 MODELS = Path(__file__).parents[1] / "models"
-SPLIT = 0
-"""Where the choice of held-out pairs begins: the same whatever the model's seed."""
+SPLIT_SEED = 0
+"""The seed of the split, which is independent of the model's seed."""
 EXAMPLES = (
     "Hola.",
     "¿Dónde está la biblioteca?",
@@ -37,32 +37,32 @@ EXAMPLES = (
 
 
 def main() -> None:
-    """Fetch the pairs, train, judge on held-out pairs, write the model and its card."""
-    asked = _arguments()
-    torch.set_num_threads(asked.threads)
-    pairs = read(fetched(asked.archive))
-    learned, watched, judged = split(pairs, SPLIT)
-    recipe = replace(Recipe(), epochs=asked.epochs, seed=asked.seed, precision=asked.precision)
-    began, busy = perf_counter(), process_time()
-    tokenizer = tokenizer_of(_texts(learned), recipe.vocabulary)
-    model = trained(recipe, tokenizer, _texts(learned), _texts(watched), asked.output)
-    took = {
-        "minutes": (perf_counter() - began) / 60,
-        "core_minutes": (process_time() - busy) / 60,
-        "threads": asked.threads,
+    """Download the pairs, train, evaluate on held-out pairs, and write the model and its card."""
+    args = _arguments()
+    torch.set_num_threads(args.threads)
+    pairs = read_pairs(fetch_archive(args.archive))
+    training, validation, test = split_pairs(pairs, SPLIT_SEED)
+    recipe = replace(Recipe(), epochs=args.epochs, seed=args.seed, precision=args.precision)
+    start, cpu_start = perf_counter(), process_time()
+    tokenizer = train_tokenizer(_texts(training), recipe.vocabulary)
+    model = train_model(recipe, tokenizer, _texts(training), _texts(validation), args.output)
+    cost = {
+        "minutes": (perf_counter() - start) / 60,
+        "core_minutes": (process_time() - cpu_start) / 60,
+        "threads": args.threads,
     }
     report = {
         "recipe": asdict(recipe),
         "parameters": sum(tensor.numel() for tensor in model.parameters()),
-        "pairs": {"learned": len(learned), "watched": len(watched), "judged": len(judged)},
-        **took,
-        **_judged(asked.output, judged),
+        "pairs": {"learnt": len(training), "watched": len(validation), "judged": len(test)},
+        **cost,
+        **_evaluate(args.output, test),
         "torch": torch.__version__,
     }
-    (asked.output / "training.json").write_text(
+    (args.output / "training.json").write_text(
         json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
     )
-    (asked.output / "README.md").write_text(card(report), encoding="utf-8")
+    (args.output / "README.md").write_text(format_card(report), encoding="utf-8")
 
 
 def _arguments() -> argparse.Namespace:
@@ -80,20 +80,20 @@ def _texts(pairs: list[Pair]) -> list[tuple[str, str]]:
     return [(pair.source, pair.target) for pair in pairs]
 
 
-def _judged(folder: Path, pairs: list[Pair]) -> dict[str, object]:
-    """How good the model is, as it was written to the disk."""
+def _evaluate(folder: Path, pairs: list[Pair]) -> dict[str, object]:
+    """Return the scores of the saved model on these pairs."""
     model = AutoModelForSeq2SeqLM.from_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     references = [[pair.target for pair in pairs]]
-    written = translations(model, tokenizer, [pair.source for pair in pairs])
+    hypotheses = translate(model, tokenizer, [pair.source for pair in pairs])
     bleu, chrf = BLEU(), CHRF()
     return {
-        "bleu": bleu.corpus_score(written, references).score,
+        "bleu": bleu.corpus_score(hypotheses, references).score,
         "bleu_signature": str(bleu.get_signature()),
-        "chrf": chrf.corpus_score(written, references).score,
+        "chrf": chrf.corpus_score(hypotheses, references).score,
         "chrf_signature": str(chrf.get_signature()),
-        "nats": surprise(model, encoded(tokenizer, _texts(pairs))),
-        "examples": dict(zip(EXAMPLES, translations(model, tokenizer, EXAMPLES), strict=True)),
+        "nats": held_out_loss(model, encode_pairs(tokenizer, _texts(pairs))),
+        "examples": dict(zip(EXAMPLES, translate(model, tokenizer, EXAMPLES), strict=True)),
     }
 
 

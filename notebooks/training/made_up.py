@@ -1,11 +1,12 @@
-"""A made-up pair of languages, in which it is known which word became which.
+"""Generate sentence pairs of a made-up language and its translation, with known word alignments.
 
-The source says `subject verb object place time`, and adjectives before their noun. The target says
-`time subject place object verb`, adjectives after their noun and prepositions after it all, with an
-article before every noun and a mark before every object. Most words are translated one by one. Some
-become two or three words, and of a verb's the first then stays behind the subject; some become
-nothing; some verbs have a particle, beyond their object, and become one word together with it; some
-adjectives have two translations, between which their noun decides.
+The order of the source is `subject verb object place time`, with adjectives before their noun. The
+order of the target is `time subject place object verb`, with adjectives after their noun and
+prepositions after the noun phrase, an article before every noun and a marker before every object.
+Most words are translated one by one. Some become two or three words; the first word of such a verb
+then follows the subject. Some words are dropped. Some verbs have a particle after their object and
+are translated together with it as one word. Some adjectives have two translations; the gender of
+their noun decides which is used.
 """
 
 import random
@@ -19,16 +20,16 @@ from normviz.core.gold import Gold
 Words = tuple[str, ...]
 Numbers = tuple[int, ...]
 SHORTEST, LONGEST = 4, 14
-"""How many words a source sentence has, at least and at most."""
+"""The least and the greatest number of words in a source sentence."""
 SOURCE_SOUNDS, TARGET_SOUNDS = ("bdgkmprt", "aiou"), ("fhjlnsvwz", "aeiy")
-"""Consonants and vowels; no consonant is in both languages, so no word is."""
+"""Consonants and vowels. The languages share no consonant, and therefore no word."""
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A class of words: how many there are, how long they are, how many words they become.
+class WordClass:
+    """A class of words: their number, lengths in syllables, and numbers of target words.
 
-    Fertilities go down the ranks of a class in turn, so that each has frequent words and rare ones.
+    Fertilities are assigned cyclically by rank, so that each has frequent and rare words.
     """
 
     count: int
@@ -36,21 +37,21 @@ class Kind:
     fertilities: Numbers = (1,)
 
 
-KINDS = {
-    "noun": Kind(100, (2, 3, 3, 4), (1, 1, 1, 2)),
-    "adjective": Kind(40, (2, 3, 3, 4), (1, 1, 1, 1, 2)),
-    "verb": Kind(50, (2, 3, 3, 4), (1, 1, 2, 1, 1, 3)),
-    "adverb": Kind(20, (2, 3, 4), (1, 1, 2, 3)),
-    "time": Kind(12, (2, 3, 4), (1, 2, 1)),
-    "preposition": Kind(8, (1, 2)),
-    "conjunction": Kind(3, (1,)),
-    "filler": Kind(4, (1, 2), (0,)),
+WORD_CLASSES = {
+    "noun": WordClass(100, (2, 3, 3, 4), (1, 1, 1, 2)),
+    "adjective": WordClass(40, (2, 3, 3, 4), (1, 1, 1, 1, 2)),
+    "verb": WordClass(50, (2, 3, 3, 4), (1, 1, 2, 1, 1, 3)),
+    "adverb": WordClass(20, (2, 3, 4), (1, 1, 2, 3)),
+    "time": WordClass(12, (2, 3, 4), (1, 2, 1)),
+    "preposition": WordClass(8, (1, 2)),
+    "conjunction": WordClass(3, (1,)),
+    "filler": WordClass(4, (1, 2), (0,)),
 }
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What is said in the source, and what it becomes beside a noun of either gender."""
+    """A source word or phrase, and its translation with a noun of either gender."""
 
     source: Words
     forms: tuple[Words, Words]
@@ -60,82 +61,82 @@ class Entry:
 
 @dataclass(frozen=True)
 class Language:
-    """The words of both languages, the most frequent of each class first."""
+    """The vocabulary of both languages, the most frequent words of each class first."""
 
     entries: dict[str, list[Entry]]
     articles: Words
-    mark: str
-    """What stands before an object, and comes from no word of the source."""
+    object_marker: str
+    """A target word before every object, without a source word."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence and its translation, words cut at spaces, and which became which."""
+    """A sentence and its translation, with words separated by spaces, and their alignment."""
 
     source: str
     target: str
     gold: Gold
 
 
-def corpus(seed: int, learned: int, held_out: int) -> tuple[list[Sentence], list[Sentence]]:
-    """Sentences to learn from and sentences to judge by; no two are the same, on either side."""
-    spoken, draw = language(seed), random.Random(seed)  # noqa: S311 (no secret)
-    found: list[Sentence] = []
+def make_corpus(seed: int, learned: int, held_out: int) -> tuple[list[Sentence], list[Sentence]]:
+    """Return training and test sentences; no source or target sentence occurs twice."""
+    language, rng = make_language(seed), random.Random(seed)  # noqa: S311 (no secret)
+    sentences: list[Sentence] = []
     seen: set[str] = set()
-    while len(found) < learned + held_out:
-        new = sentence(spoken, draw)
+    while len(sentences) < learned + held_out:
+        new = make_sentence(language, rng)
         if seen.isdisjoint((new.source, new.target)):
             seen |= {new.source, new.target}
-            found.append(new)
-    return found[held_out:], found[:held_out]
+            sentences.append(new)
+    return sentences[held_out:], sentences[:held_out]
 
 
-def language(seed: int) -> Language:
-    """The languages of a seed."""
-    draw = random.Random(seed)  # noqa: S311 (no secret)
-    source, target = Mint(draw, *SOURCE_SOUNDS), Mint(draw, *TARGET_SOUNDS)
-    articles, mark = (target.word(1), target.word(1)), target.word(1)
-    particles = [source.word(1) for _ in range(3)]
+def make_language(seed: int) -> Language:
+    """Return the vocabulary of both languages for a seed."""
+    rng = random.Random(seed)  # noqa: S311 (no secret)
+    source, target = WordGenerator(rng, *SOURCE_SOUNDS), WordGenerator(rng, *TARGET_SOUNDS)
+    articles, object_marker = (target.new_word(1), target.new_word(1)), target.new_word(1)
+    particles = [source.new_word(1) for _ in range(3)]
     entries: dict[str, list[Entry]] = {}
-    for name, kind in KINDS.items():
+    for name, word_class in WORD_CLASSES.items():
         entries[name] = []
-        for rank in range(kind.count):
-            said = source.words(1, kind.syllables)
+        for rank in range(word_class.count):
+            words = source.new_words(1, word_class.syllables)
             if name == "verb" and rank % 5 == 1:
-                said += (draw.choice(particles),)
-            fertility = kind.fertilities[rank % len(kind.fertilities)]
-            form = target.words(fertility, kind.syllables)
-            decided = name == "adjective" and rank % 3 == 1
-            other = target.words(fertility, kind.syllables) if decided else form
-            entries[name].append(Entry(said, (form, other), gender=draw.randrange(2)))
-    return Language(entries, articles, mark)
+                words += (rng.choice(particles),)
+            fertility = word_class.fertilities[rank % len(word_class.fertilities)]
+            form = target.new_words(fertility, word_class.syllables)
+            has_two_forms = name == "adjective" and rank % 3 == 1
+            second = target.new_words(fertility, word_class.syllables) if has_two_forms else form
+            entries[name].append(Entry(words, (form, second), gender=rng.randrange(2)))
+    return Language(entries, articles, object_marker)
 
 
 @dataclass
-class Mint:
-    """Coins words that can be pronounced, none of them twice."""
+class WordGenerator:
+    """Generates pronounceable words without repetition."""
 
-    draw: random.Random
+    rng: random.Random
     consonants: str
     vowels: str
-    coined: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
 
-    def word(self, syllables: int) -> str:
-        """A new word of so many syllables."""
+    def new_word(self, syllables: int) -> str:
+        """Return a new word with this number of syllables."""
         sounds = (self.consonants, self.vowels) * syllables
-        while (word := "".join(map(self.draw.choice, sounds))) in self.coined:
+        while (word := "".join(map(self.rng.choice, sounds))) in self.used:
             pass
-        self.coined.add(word)
+        self.used.add(word)
         return word
 
-    def words(self, count: int, syllables: Numbers) -> Words:
-        """So many new words, each as long as one of these."""
-        return tuple(self.word(self.draw.choice(syllables)) for _ in range(count))
+    def new_words(self, count: int, syllables: Numbers) -> Words:
+        """Return new words; each has one of these numbers of syllables."""
+        return tuple(self.new_word(self.rng.choice(syllables)) for _ in range(count))
 
 
 @dataclass(frozen=True)
-class Told:
-    """A word of the target, and the places of the source words that it comes from."""
+class TargetWord:
+    """A target word, and the positions of the source words it translates."""
 
     word: str
     sure: Numbers = ()
@@ -143,92 +144,90 @@ class Told:
 
 
 @dataclass
-class Speaker:
-    """Says words of the source one after the other, and tells them in the target's order."""
+class SentenceBuilder:
+    """Appends words to the source, and returns their translations in the order of the target."""
 
     language: Language
-    draw: random.Random
-    said: list[str] = field(default_factory=list)
+    rng: random.Random
+    source: list[str] = field(default_factory=list)
 
-    def clause(self) -> list[Told]:
-        """Say a whole clause."""
-        subject = self.phrase()
-        self.filler()
-        verb = self.chosen("verb")
+    def add_clause(self) -> list[TargetWord]:
+        """Append a whole clause."""
+        subject = self.add_noun_phrase()
+        self.maybe_add_filler()
+        verb = self.draw_entry("verb")
         stem, *particle = verb.source
-        places = self.say(stem)
-        how = self.told("adverb") if self.happens(0.3) else []
-        what = [Told(self.language.mark), *self.phrase()] if self.happens(0.7) else []
-        places += self.say(*particle)
-        where = self.beside() if self.happens(0.3) else []
-        when = self.told("time") if self.happens(0.3) else []
-        doing = [Told(word, places) for word in verb.forms[0]]
-        apart = min(1, len(doing) - 1)
-        return [*when, *subject, *doing[:apart], *where, *what, *how, *doing[apart:]]
+        positions = self.append(stem)
+        adverb = self.add_word("adverb") if self.happens(0.3) else []
+        marker = TargetWord(self.language.object_marker)
+        obj = [marker, *self.add_noun_phrase()] if self.happens(0.7) else []
+        positions += self.append(*particle)
+        place = self.add_prepositional_phrase() if self.happens(0.3) else []
+        time = self.add_word("time") if self.happens(0.3) else []
+        verbs = [TargetWord(word, positions) for word in verb.forms[0]]
+        fronted = min(1, len(verbs) - 1)
+        return [*time, *subject, *verbs[:fronted], *place, *obj, *adverb, *verbs[fronted:]]
 
-    def phrase(self) -> list[Told]:
-        """Say a noun with its adjectives."""
-        noun = self.chosen("noun")
-        after: list[Told] = []
-        for _ in range(self.draw.choice((0, 0, 1, 1, 2))):
-            self.filler()
-            after = self.told("adjective", noun.gender) + after
-        places = self.say(*noun.source)
-        article = Told(self.language.articles[noun.gender], possible=places)
-        return [article, *(Told(word, places) for word in noun.forms[0]), *after]
+    def add_noun_phrase(self) -> list[TargetWord]:
+        """Append a noun with its adjectives."""
+        noun = self.draw_entry("noun")
+        adjectives: list[TargetWord] = []
+        for _ in range(self.rng.choice((0, 0, 1, 1, 2))):
+            self.maybe_add_filler()
+            adjectives = self.add_word("adjective", noun.gender) + adjectives
+        positions = self.append(*noun.source)
+        article = TargetWord(self.language.articles[noun.gender], possible=positions)
+        return [article, *(TargetWord(word, positions) for word in noun.forms[0]), *adjectives]
 
-    def beside(self) -> list[Told]:
-        """Say a preposition with its noun."""
-        preposition = self.told("preposition")
-        return self.phrase() + preposition
+    def add_prepositional_phrase(self) -> list[TargetWord]:
+        """Append a preposition with its noun."""
+        preposition = self.add_word("preposition")
+        return self.add_noun_phrase() + preposition
 
-    def filler(self) -> None:
-        """Say, at times, a word that becomes nothing."""
+    def maybe_add_filler(self) -> None:
+        """Append, with some probability, a word that is not translated."""
         if self.happens(0.15):
-            self.told("filler")
+            self.add_word("filler")
 
-    def told(self, kind: str, gender: int = 0) -> list[Told]:
-        """Say a word of this class, and tell it in the form that goes with a gender."""
-        entry = self.chosen(kind)
-        places = self.say(*entry.source)
-        return [Told(word, places) for word in entry.forms[gender]]
+    def add_word(self, word_class: str, gender: int = 0) -> list[TargetWord]:
+        """Append a word of this class, and return its translation for a gender."""
+        entry = self.draw_entry(word_class)
+        positions = self.append(*entry.source)
+        return [TargetWord(word, positions) for word in entry.forms[gender]]
 
-    def say(self, *words: str) -> Numbers:
-        """Say words of the source: the places where they stand."""
-        self.said += words
-        return tuple(range(len(self.said) - len(words), len(self.said)))
+    def append(self, *words: str) -> Numbers:
+        """Append words to the source, and return their positions."""
+        self.source += words
+        return tuple(range(len(self.source) - len(words), len(self.source)))
 
-    def chosen(self, kind: str) -> Entry:
-        """A word of this class, one of the first more often than one of the last."""
-        entries = self.language.entries[kind]
-        return self.draw.choices(entries, cum_weights=_zipf(len(entries)))[0]
+    def draw_entry(self, word_class: str) -> Entry:
+        """Return a random word of this class; frequencies fall with the rank."""
+        entries = self.language.entries[word_class]
+        return self.rng.choices(entries, cum_weights=_zipf(len(entries)))[0]
 
     def happens(self, probability: float) -> bool:
-        """Whether something happens that does so with this probability."""
-        return self.draw.random() < probability
+        """Return True with this probability."""
+        return self.rng.random() < probability
 
 
-def sentence(spoken: Language, draw: random.Random) -> Sentence:
-    """A sentence of one clause or two that is neither too short nor too long."""
+def make_sentence(language: Language, rng: random.Random) -> Sentence:
+    """Return a random sentence of one or two clauses within the limits of length."""
     while True:
-        speaker = Speaker(spoken, draw)
-        told = speaker.clause()
-        if speaker.happens(0.3):
-            told += speaker.told("conjunction") + speaker.clause()
-        if SHORTEST <= len(speaker.said) <= LONGEST:
-            target = " ".join(word.word for word in told)
-            sure = _links(word.sure for word in told)
-            return Sentence(
-                " ".join(speaker.said), target, Gold(sure, _links(word.possible for word in told))
-            )
+        builder = SentenceBuilder(language, rng)
+        words = builder.add_clause()
+        if builder.happens(0.3):
+            words += builder.add_word("conjunction") + builder.add_clause()
+        if SHORTEST <= len(builder.source) <= LONGEST:
+            gold = Gold(_links(w.sure for w in words), _links(w.possible for w in words))
+            return Sentence(" ".join(builder.source), " ".join(w.word for w in words), gold)
 
 
-def _links(places: Iterable[Numbers]) -> frozenset[tuple[int, int]]:
-    """Links to target words in order, from the places of each one's source words."""
-    return frozenset((source, target) for target, row in enumerate(places) for source in row)
+def _links(positions: Iterable[Numbers]) -> frozenset[tuple[int, int]]:
+    """Return links (source, target), from the source positions of each target word in order."""
+    return frozenset((source, target) for target, row in enumerate(positions) for source in row)
 
 
 @cache
 def _zipf(count: int) -> tuple[float, ...]:
-    """Weights that fall with the rank, added up."""
+    """Return cumulative weights that fall with the rank."""
     return tuple(accumulate(1 / (rank + 2) for rank in range(count)))

@@ -1,4 +1,4 @@
-"""A small translation model of the Marian architecture, trained on pairs of sentences."""
+"""Train a small translation model of the Marian architecture on sentence pairs."""
 
 import math
 import random
@@ -15,16 +15,16 @@ from torch.nn.functional import cross_entropy
 from transformers import MarianConfig, MarianMTModel, PreTrainedTokenizerFast
 
 Texts = Sequence[tuple[str, str]]
-"""Sentences to translate, each with its translation."""
+"""Pairs of a source sentence and its translation."""
 WORD = r"[\p{L}\p{M}\p{N}]+(?:['’\-][\p{L}\p{M}\p{N}]+)*|[^\s\p{L}\p{M}\p{N}]"
-"""A word is a run of letters and digits, which apostrophes and hyphens may join; or one sign."""
+"""A word: a run of letters and digits, joined by apostrophes or hyphens, or a single sign."""
 PAD, END, UNKNOWN = "<pad>", "</s>", "<unk>"
 IGNORED = -100
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How large a model is, and how it is trained."""
+    """The size of a model and the settings of its training."""
 
     width: int = 256
     inner: int = 512
@@ -38,16 +38,16 @@ class Recipe:
     warmup: int = 600
     epochs: int = 9
     tokens: int = 2500
-    """How many tokens of either side a batch may hold, padding included."""
+    """The most source tokens, or target tokens, in a batch, including padding."""
     precision: str = "float32"
-    """What products are computed in; `bfloat16` is quicker on processors that have it."""
+    """The dtype of matrix products; `bfloat16` is faster on processors that support it."""
     seed: int = 0
 
 
-def tokenizer_of(texts: Texts, size: int) -> PreTrainedTokenizerFast:
-    """Byte-pair pieces that both languages share; no piece reaches over the edge of a word.
+def train_tokenizer(texts: Texts, size: int) -> PreTrainedTokenizerFast:
+    """Train a byte-pair tokenizer for both languages, whose pieces never cross word boundaries.
 
-    Spaces only part words, so that `Hola.` and `Hola .` are the same to the model.
+    Spaces only separate words, so that `Hola.` and `Hola .` are the same to the model.
     """
     tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
     tokenizer.normalizer = normalizers.NFC()
@@ -60,7 +60,7 @@ def tokenizer_of(texts: Texts, size: int) -> PreTrainedTokenizerFast:
     trainer = BpeTrainer(
         vocab_size=size, special_tokens=[PAD, END, UNKNOWN], show_progress=False, min_frequency=2
     )
-    tokenizer.train_from_iterator((side for pair in texts for side in pair), trainer)
+    tokenizer.train_from_iterator((text for pair in texts for text in pair), trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"$A {END}", special_tokens=[(END, tokenizer.token_to_id(END))]
     )
@@ -78,8 +78,8 @@ def tokenizer_of(texts: Texts, size: int) -> PreTrainedTokenizerFast:
     )
 
 
-def model_of(recipe: Recipe, tokenizer: PreTrainedTokenizerFast) -> MarianMTModel:
-    """The model before it has learned anything; its embeddings serve three times."""
+def build_model(recipe: Recipe, tokenizer: PreTrainedTokenizerFast) -> MarianMTModel:
+    """Build an untrained model whose three embedding matrices are tied."""
     torch.manual_seed(recipe.seed)
     pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
     config = MarianConfig(
@@ -110,136 +110,139 @@ def model_of(recipe: Recipe, tokenizer: PreTrainedTokenizerFast) -> MarianMTMode
 Ids = tuple[list[int], list[int]]
 
 
-def batches(ids: Sequence[Ids], most: int, draw: random.Random) -> Iterator[list[Ids]]:
-    """Pairs of about the same length together, in an order that is new each time."""
-    order = sorted(ids, key=lambda pair: (max(map(len, pair)), draw.random()))
-    found: list[list[Ids]] = [[]]
+def iterate_batches(ids: Sequence[Ids], max_tokens: int, rng: random.Random) -> Iterator[list[Ids]]:
+    """Yield batches of pairs of similar length, in a new random order each time."""
+    order = sorted(ids, key=lambda pair: (max(map(len, pair)), rng.random()))
+    batches: list[list[Ids]] = [[]]
     for pair in order:
-        if (len(found[-1]) + 1) * max(map(len, pair)) > most:
-            found.append([])
-        found[-1].append(pair)
-    draw.shuffle(found)
-    yield from found
+        if (len(batches[-1]) + 1) * max(map(len, pair)) > max_tokens:
+            batches.append([])
+        batches[-1].append(pair)
+    rng.shuffle(batches)
+    yield from batches
 
 
-def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
-    """Rows of different lengths as one tensor."""
+def pad_rows(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
+    """Pad rows of different lengths to one tensor."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows])
 
 
-def loss_of(model: MarianMTModel, batch: Sequence[Ids], smoothing: float) -> Tensor:
-    """How surprised the model is by the translations, in nats for each token."""
+def compute_loss(model: MarianMTModel, batch: Sequence[Ids], smoothing: float) -> Tensor:
+    """Return the cross-entropy of the translations, in nats per token."""
     pad = model.config.pad_token_id
-    source = padded([source for source, _ in batch], pad)
-    target = padded([target for _, target in batch], IGNORED)
+    source = pad_rows([source for source, _ in batch], pad)
+    target = pad_rows([target for _, target in batch], IGNORED)
     start = torch.full((len(batch), 1), model.config.decoder_start_token_id)
-    given = torch.cat([start, target[:, :-1].masked_fill(target[:, :-1] == IGNORED, pad)], dim=1)
+    previous = target[:, :-1].masked_fill(target[:, :-1] == IGNORED, pad)
+    decoder_ids = torch.cat([start, previous], dim=1)
     logits = model(
-        input_ids=source, attention_mask=(source != pad).long(), decoder_input_ids=given
+        input_ids=source, attention_mask=(source != pad).long(), decoder_input_ids=decoder_ids
     ).logits
     return cross_entropy(
         logits.flatten(0, 1), target.flatten(), ignore_index=IGNORED, label_smoothing=smoothing
     )
 
 
-def encoded(tokenizer: PreTrainedTokenizerFast, texts: Texts) -> list[Ids]:
-    """Sentences and translations as numbers, each with its end."""
-    sources, targets = (tokenizer(list(side))["input_ids"] for side in zip(*texts, strict=True))
+def encode_pairs(tokenizer: PreTrainedTokenizerFast, texts: Texts) -> list[Ids]:
+    """Return the token ids of sentences and translations, each with an end token."""
+    sources, targets = (tokenizer(list(column))["input_ids"] for column in zip(*texts, strict=True))
     return list(zip(sources, targets, strict=True))
 
 
-def trained(
+def train_model(
     recipe: Recipe,
     tokenizer: PreTrainedTokenizerFast,
     texts: Texts,
-    watched: Texts = (),
-    into: Path | None = None,
+    validation: Texts = (),
+    folder: Path | None = None,
 ) -> MarianMTModel:
-    """A model that has read the texts `recipe.epochs` times, kept after each of them.
+    """Train a model for `recipe.epochs` epochs, and save it after each if there is a folder.
 
-    Prints how far it has come, and how it does on texts it is watched by.
+    Prints the progress and the loss on the validation texts.
     """
-    model = model_of(recipe, tokenizer)
-    ids, held_out = encoded(tokenizer, texts), encoded(tokenizer, watched) if watched else []
-    draw = random.Random(recipe.seed)  # noqa: S311 (no secret)
-    steps = recipe.epochs * sum(1 for _ in batches(ids, recipe.tokens, random.Random(0)))  # noqa: S311
+    model = build_model(recipe, tokenizer)
+    ids = encode_pairs(tokenizer, texts)
+    held_out = encode_pairs(tokenizer, validation) if validation else []
+    rng = random.Random(recipe.seed)  # noqa: S311 (no secret)
+    steps = recipe.epochs * sum(1 for _ in iterate_batches(ids, recipe.tokens, random.Random(0)))  # noqa: S311
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=recipe.rate, betas=(0.9, 0.98), weight_decay=0.01
     )
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: _rate(step + 1, recipe.warmup, steps)
     )
-    began, step = perf_counter(), 0
-    quicker = recipe.precision != "float32"
+    start, step = perf_counter(), 0
+    autocast = recipe.precision != "float32"
     for epoch in range(recipe.epochs):
         model.train()
-        heard = []
-        for batch in batches(ids, recipe.tokens, draw):
-            with torch.autocast("cpu", getattr(torch, recipe.precision), enabled=quicker):
-                loss = loss_of(model, batch, recipe.smoothing)
+        losses = []
+        for batch in iterate_batches(ids, recipe.tokens, rng):
+            with torch.autocast("cpu", getattr(torch, recipe.precision), enabled=autocast):
+                loss = compute_loss(model, batch, recipe.smoothing)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
             schedule.step()
-            heard.append(loss.item())
+            losses.append(loss.item())
             step += 1
-        said = f"epoch {epoch + 1} of {recipe.epochs}: {sum(heard) / len(heard):.3f} in training"
+        mean = sum(losses) / len(losses)
+        message = f"epoch {epoch + 1} of {recipe.epochs}: {mean:.3f} in training"
         if held_out:
-            said += f", {surprise(model, held_out):.3f} nats held out"
-        print(f"{said}, step {step}, {(perf_counter() - began) / 60:.1f} min", flush=True)
-        if into is not None:
-            save(model, tokenizer, into)
+            message += f", {held_out_loss(model, held_out):.3f} nats held out"
+        print(f"{message}, step {step}, {(perf_counter() - start) / 60:.1f} min", flush=True)
+        if folder is not None:
+            save(model, tokenizer, folder)
     return model.eval()
 
 
-def save(model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, into: Path) -> None:
-    """Write a model in half precision, to be computed with in single."""
+def save(model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
+    """Save a model in half precision; it is loaded in single precision."""
     tensors = model.state_dict()
-    # The embeddings go by several names and are written once: their halves must be one tensor too.
+    # Tied embeddings have several names and are saved once, so their halves must be one tensor too.
     halves = {tensor.data_ptr(): tensor.half() for tensor in tensors.values()}
     shared = {name: halves[tensor.data_ptr()] for name, tensor in tensors.items()}
-    model.save_pretrained(into, state_dict=shared)
-    tokenizer.save_pretrained(into)
+    model.save_pretrained(folder, state_dict=shared)
+    tokenizer.save_pretrained(folder)
 
 
 def _rate(step: int, warmup: int, steps: int) -> float:
-    """The learning rate's share: a straight climb, then half a wave down to nothing."""
+    """Return the learning rate factor: linear warmup, then cosine decay to zero."""
     if step <= warmup:
         return step / warmup
     return 0.5 * (1 + math.cos(math.pi * min(1.0, (step - warmup) / max(1, steps - warmup))))
 
 
 @torch.inference_mode()
-def surprise(model: MarianMTModel, ids: Sequence[Ids]) -> float:
-    """Nats for each token of translations the model has not seen."""
+def held_out_loss(model: MarianMTModel, ids: Sequence[Ids]) -> float:
+    """Return the cross-entropy of unseen translations, in nats per token."""
     model.eval()
     total = count = 0.0
-    for batch in batches(ids, 4000, random.Random(0)):  # noqa: S311 (no secret)
+    for batch in iterate_batches(ids, 4000, random.Random(0)):  # noqa: S311 (no secret)
         tokens = sum(len(target) for _, target in batch)
-        total += loss_of(model, batch, 0.0).item() * tokens
+        total += compute_loss(model, batch, 0.0).item() * tokens
         count += tokens
     return total / count
 
 
 @torch.inference_mode()
-def translations(
+def translate(
     model: MarianMTModel,
     tokenizer: PreTrainedTokenizerFast,
     sentences: Sequence[str],
     beams: int = 4,
 ) -> list[str]:
-    """What the model makes of sentences, by beam search."""
+    """Translate sentences by beam search."""
     model.eval()
-    found: list[str] = []
+    translations: list[str] = []
     for start in range(0, len(sentences), 50):
-        given = tokenizer(list(sentences[start : start + 50]), padding=True, return_tensors="pt")
-        written = model.generate(
-            input_ids=given["input_ids"],
-            attention_mask=given["attention_mask"],
+        inputs = tokenizer(list(sentences[start : start + 50]), padding=True, return_tensors="pt")
+        generated = model.generate(
+            input_ids=inputs["input_ids"],
+            attention_mask=inputs["attention_mask"],
             num_beams=beams,
             max_new_tokens=60,
         )
-        found += tokenizer.batch_decode(written, skip_special_tokens=True)
-    return found
+        translations += tokenizer.batch_decode(generated, skip_special_tokens=True)
+    return translations

@@ -1,4 +1,4 @@
-"""What the benchmarks compare is what they say: same numbers, counted operations, honest words."""
+"""The benchmarks compare what they claim to: same numbers, counted operations, correct reports."""
 
 import json
 import sys
@@ -11,6 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, LlamaConfig, LlamaModel
 
 import normviz
+from normviz.core.catalog import LADDER
 
 BENCHMARKS = ROOT / "benchmarks"
 sys.path.append(str(BENCHMARKS))
@@ -26,7 +27,7 @@ import timing  # noqa: E402
 import view  # noqa: E402
 from limits import (  # noqa: E402
     OPERATIONS,
-    Counted,
+    OperationCounter,
     Yardstick,
     least_seconds,
     moved_bytes,
@@ -68,24 +69,24 @@ INPUTS = {"input_ids": torch.tensor([[7, 3, 9, 3, 12, 40, 1]])}
 def test_the_literal_formulas_give_the_numbers_of_normviz(name):
     model = MODELS[name]()
     flow = normviz.analyze(model, inputs=INPUTS)
-    every = literal.four(model, INPUTS)
+    every = literal.compute_four(model, INPUTS)
     assert len(every) == 2
-    for layer, found in enumerate(every):
+    for layer, rows in enumerate(every):
         names = ("value-norm", "weighted-norm", "attention")
-        for measure, numbers in zip(names, found, strict=True):
+        for measure, numbers in zip(names, rows, strict=True):
             np.testing.assert_allclose(flow[measure][layer], numbers, rtol=1e-5, atol=1e-7)
 
 
 def test_the_literal_ladder_gives_the_rungs_of_normviz():
     model = bert()
-    with torch.no_grad():  # biases of random models are zero: they would hide their mistakes
+    with torch.no_grad():  # biases of random models are zero, which would hide mistakes
         for parameter in model.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
-    flow = normviz.analyze(model, inputs=INPUTS, measures=normviz.core.catalog.LADDER)
-    every = literal.ladder(model, INPUTS, whole=True)
+    flow = normviz.analyze(model, inputs=INPUTS, measures=LADDER)
+    every = literal.compute_ladder(model, INPUTS, whole=True)
     assert len(every) == 2
     for layer, rungs in enumerate(every):
-        for measure, numbers in zip(normviz.core.catalog.LADDER, rungs, strict=True):
+        for measure, numbers in zip(LADDER, rungs, strict=True):
             np.testing.assert_allclose(flow[measure][layer], numbers, rtol=1e-5, atol=1e-7)
 
 
@@ -93,20 +94,20 @@ def test_the_literal_null_space_gives_the_effective_weights_of_normviz():
     model = bert()
     flow = normviz.analyze(model, inputs=INPUTS, measures=["weight", "effective-weight"])
     assert not np.allclose(flow["weight"], flow["effective-weight"])
-    found = torch.stack(literal.effective(model, INPUTS))
+    found = torch.stack(literal.compute_effective(model, INPUTS))
     np.testing.assert_allclose(flow["effective-weight"], found, rtol=1e-4, atol=1e-6)
 
 
 def test_single_backward_passes_are_run_for_every_layer():
-    assert len(literal.backward_seconds(bert().float(), INPUTS, each=3)) == 2 * 3
+    assert len(literal.time_backward_passes(bert().float(), INPUTS, each=3)) == 2 * 3
 
 
-def test_the_trained_model_keeps_its_weights_and_is_run_to_its_last_layer():
-    model = shapes.minilm()
-    assert len(literal.four(model, INPUTS)) == model.config.num_hidden_layers == 6
+def test_the_trained_model_returns_its_weights_and_runs_to_its_last_layer():
+    model = shapes.load_minilm()
+    assert len(literal.compute_four(model, INPUTS)) == model.config.num_hidden_layers == 6
     model.set_attn_implementation("sdpa")
     with pytest.raises(ValueError, match="shorter"):
-        literal.four(model, INPUTS)
+        literal.compute_four(model, INPUTS)
 
 
 # --- operations and limits -----------------------------------------------------------------------
@@ -119,7 +120,7 @@ def test_the_operations_of_a_pass_are_those_that_torch_counts(name, tokens):
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         model(input_ids=torch.ones(1, tokens, dtype=torch.long))
     assert pass_operations(Sizes.of(model), tokens) == counter.get_total_flops()
-    with torch.no_grad(), Counted() as counted:
+    with torch.no_grad(), OperationCounter() as counted:
         model(input_ids=torch.ones(1, tokens, dtype=torch.long))
     assert counted.total == counter.get_total_flops()
 
@@ -141,59 +142,59 @@ def test_limits_are_counts_at_the_rate_of_the_yardsticks():
 # --- time, memory and growth ---------------------------------------------------------------------
 
 
-def test_contenders_take_turns_and_a_first_round_does_not_count():
+def test_contenders_take_turns_and_the_first_round_does_not_count():
     order = []
     tasks = {name: lambda name=name: order.append(name) for name in "ab"}
-    seconds = timing.in_turn(tasks, rounds=2)
+    seconds = timing.time_in_turn(tasks, rounds=2)
     assert order == ["a", "b"] * 3
     assert {name: len(took) for name, took in seconds.items()} == {"a": 2, "b": 2}
 
 
-def test_no_round_begins_when_patience_is_at_its_end_but_three_are_run():
+def test_no_round_starts_after_the_time_budget_but_three_are_run():
     count = []
-    timing.in_turn({"a": lambda: count.append(1)}, rounds=50, patience=0, warm=False)
+    timing.time_in_turn({"a": lambda: count.append(1)}, rounds=50, budget=0, warm=False)
     assert len(count) == 3
 
 
 def test_ratios_are_taken_within_a_round():
     seconds = {"a": [1.0, 20.0, 3.0], "b": [1.0, 10.0, 1.0]}
-    assert timing.ratio(seconds, "a", "b") == {"median": 2.0, "low": 1.5, "high": 2.5}
+    assert timing.ratio_by_round(seconds, "a", "b") == {"median": 2.0, "low": 1.5, "high": 2.5}
 
 
-def test_the_peak_of_memory_is_what_a_task_holds_at_its_most():
+def test_peak_memory_is_the_most_that_a_task_holds():
     megabyte = 2**20
 
     def task():
         gone = np.ones(60 * megabyte, dtype=np.uint8)
         return np.ones(20 * megabyte, dtype=np.uint8) + gone[:1]
 
-    found = [timing.peak(task) / megabyte for _ in range(2)]
-    assert found == pytest.approx([100, 100], abs=25)  # two of 20 beside the one of 60
+    found = [timing.peak_memory(task) / megabyte for _ in range(2)]
+    assert found == pytest.approx([100, 100], abs=25)  # two of 20 and one of 60
 
 
 def test_the_exponent_of_a_power_is_that_power():
-    assert timing.exponent([8, 16, 64], [3 * n**1.5 for n in (8, 16, 64)]) == 1.5
+    assert timing.fit_exponent([8, 16, 64], [3 * n**1.5 for n in (8, 16, 64)]) == 1.5
 
 
-# --- words ---------------------------------------------------------------------------------------
+# --- reports ------------------------------------------------------------------------------------
 
 
 def test_goals_are_judged_by_the_numbers():
-    assert tables.judged("a", 1.2, 1.25) == "- a: at most 1.25 ×, measured 1.20 ×: met."
-    assert "**missed by 20%**" in tables.judged("a", 1.5, 1.25)
-    assert "**missed by 50%**" in tables.judged("a", 10.0, 20.0, at_least=True)
-    assert tables.judged("a", 20.0, 20.0, at_least=True).endswith("met.")
+    assert tables.judge_goal("a", 1.2, 1.25) == "- a: at most 1.25 ×, measured 1.20 ×: met."
+    assert "**missed by 20%**" in tables.judge_goal("a", 1.5, 1.25)
+    assert "**missed by 50%**" in tables.judge_goal("a", 10.0, 20.0, at_least=True)
+    assert tables.judge_goal("a", 20.0, 20.0, at_least=True).endswith("met.")
 
 
-def test_results_are_written_where_the_readme_wants_them(tmp_path):
+def test_results_are_written_between_their_marks_in_the_readme(tmp_path):
     readme = tmp_path / "README.md"
     readme.write_text("before\n<!-- x -->\nold\n<!-- /x -->\nafter\n")
-    tables.write(readme, "x", tables.table(["a", "b"], [[1, r"\2"]]))
+    tables.write_section(readme, "x", tables.format_table(["a", "b"], [[1, r"\2"]]))
     assert readme.read_text() == (
         "before\n<!-- x -->\n\n| a | b |\n| --- | --- |\n| 1 | \\2 |\n\n<!-- /x -->\nafter\n"
     )
-    with pytest.raises(ValueError, match="has no one place for 'y'"):
-        tables.write(readme, "y", "")
+    with pytest.raises(ValueError, match="needs exactly one section 'y'"):
+        tables.write_section(readme, "y", "")
 
 
 REPORTS = {
@@ -207,7 +208,7 @@ REPORTS = {
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_the_readme_says_what_was_measured(name, tmp_path, monkeypatch):
+def test_the_readme_has_the_stored_results(name, tmp_path, monkeypatch):
     monkeypatch.setattr(sweep_report, "RESULTS", tmp_path)
     readme = tmp_path / "README.md"
     kept = (BENCHMARKS / "README.md").read_text(encoding="utf-8")

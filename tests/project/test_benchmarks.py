@@ -1,4 +1,4 @@
-"""The benchmarks still run."""
+"""The benchmarks run."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ BENCHMARKS = ROOT / "benchmarks"
 
 
 def quick(script, *options):
-    """The lines that a benchmark prints of a quick look."""
+    """Return the lines that a benchmark prints in a quick run."""
     command = [sys.executable, "-W", "ignore", BENCHMARKS / script, *options, "--quick"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     return done.stdout.strip().splitlines()
@@ -28,8 +28,8 @@ def test_the_sweep_runs_on_a_tiny_model():
         assert found[name]["literal, x normviz"]["median"] > 0
         assert found[name]["bytes"] > 0
     assert found["whole"]["x unavoidable products"]["median"] > 0
-    wanted, run = (found["attribution"][f"backward passes {word}"] for word in ("wanted", "run"))
-    assert wanted > run > 0
+    total, run = (found["attribution"][f"backward passes {word}"] for word in ("wanted", "run"))
+    assert total > run > 0
     assert found["attribution"]["x arithmetic of its own products"]["median"] > 0
     assert found["whole"]["x limits"]["arithmetic"]["median"] > 0
 
@@ -111,7 +111,7 @@ def test_the_finding_over_a_corpus_runs_on_a_small_text(tmp_path):
     assert output.with_suffix(".svg").read_text().startswith("<?xml")
 
 
-def test_error_rates_of_alignment_run_on_a_few_sentences_and_keep_what_was_kept(tmp_path):
+def test_alignment_error_rates_run_on_a_few_sentences_and_keep_other_results(tmp_path):
     output = tmp_path / "alignment.json"
     output.write_text('{"another model": {}}')
     command = [sys.executable, "-W", "ignore", BENCHMARKS / "alignment.py", "--output", output]
@@ -121,27 +121,27 @@ def test_error_rates_of_alignment_run_on_a_few_sentences_and_keep_what_was_kept(
     kept = json.loads(output.read_text())
     assert kept.keys() == {"another model", "made-up"}
     found = kept["made-up"]
-    for setting in ("input", "output"):
-        rates = [found["runs"][seed]["aer"][setting]["weight"]["layer 2"] for seed in "01"]
-        told = found["summary"][setting]["layer 2"]["weight"]["mean"]
-        assert told == pytest.approx(sum(rates) / 2, abs=1e-5)
+    for target_row in ("input", "output"):
+        rates = [found["runs"][seed]["aer"][target_row]["weight"]["layer 2"] for seed in "01"]
+        mean = found["summary"][target_row]["layer 2"]["weight"]["mean"]
+        assert mean == pytest.approx(sum(rates) / 2, abs=1e-5)
     assert 0 < found["yardsticks"]["all right, one for each target word"] < 0.1
     assert output.with_suffix(".svg").read_text().startswith("<?xml")
 
 
-def test_error_rates_of_alignment_run_on_a_model_with_links_of_people(tmp_path):
+def test_alignment_error_rates_run_on_a_model_with_gold_links(tmp_path):
     sys.path.append(str(BENCHMARKS.parent / "notebooks" / "training"))
-    from marian import Recipe, model_of, save, tokenizer_of
+    from marian import Recipe, build_model, save, train_tokenizer
 
     pairs, gold, output = (tmp_path / name for name in ("pairs", "gold", "alignment.json"))
     pairs.write_text("el gato ||| the cat\nun perro ||| a dog\n")
     gold.write_text("1p1 2-2\n1-1 2-2\n")
-    tokenizer = tokenizer_of([("el gato un perro", "the cat a dog")] * 2, 40)
+    tokenizer = train_tokenizer([("el gato un perro", "the cat a dog")] * 2, 40)
     recipe = Recipe(width=16, inner=16, heads=2, encoder_layers=1, decoder_layers=2)
-    save(model_of(recipe, tokenizer), tokenizer, tmp_path / "es-en")
+    save(build_model(recipe, tokenizer), tokenizer, tmp_path / "es-en")
     command = [sys.executable, "-W", "ignore", BENCHMARKS / "alignment.py", "--output", output]
-    given = ["--model", tmp_path / "es-en", "--pairs", pairs, "--gold", gold]
-    subprocess.run([*command, *given], capture_output=True, text=True, check=True)
+    options = ["--model", tmp_path / "es-en", "--pairs", pairs, "--gold", gold]
+    subprocess.run([*command, *options], capture_output=True, text=True, check=True)
     (run,) = json.loads(output.read_text())["es-en"]["runs"].values()
     assert run["pairs"] == 2
     assert set(run["aer"]["output"]["weighted-norm"]) >= {"layer 0", "layer 1", "best head"}
@@ -155,12 +155,12 @@ def test_the_benchmark_of_gradients_runs_on_a_small_text():
     assert 0 < found["true error"] < 3 * found["stated error"]
 
 
-def test_the_kept_times_of_the_view_are_those_of_the_goals():
+def test_the_stored_times_of_the_view_have_goals():
     kept = json.loads((BENCHMARKS / "results" / "view.json").read_text())
     assert set(kept["milliseconds"]) == set(kept["goals"]) == {"128", "512"}
 
 
-def test_the_kept_file_is_as_small_and_quick_as_its_goals():
+def test_the_stored_file_meets_its_goals():
     kept = json.loads((BENCHMARKS / "results" / "snapshot.json").read_text())
     goal = kept["goals"]["128"]
     assert kept["128"]["megabytes"] <= goal["megabytes"]

@@ -1,4 +1,4 @@
-"""The benchmarks in a browser still run, and count as they say."""
+"""The browser benchmarks run, and count correctly."""
 
 import json
 import subprocess
@@ -15,12 +15,12 @@ BENCHMARKS = ROOT / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 import contenders  # noqa: E402
 import sidebyside  # noqa: E402
-import sidebyside_told  # noqa: E402
+import sidebyside_report  # noqa: E402
 import transport  # noqa: E402
 
 
 def quick(script):
-    """The last line of a quick look, as a number of tokens and what was found."""
+    """Return the last line of a quick run: the number of tokens, and the results."""
     command = [sys.executable, "-W", "ignore", BENCHMARKS / script, "--quick"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     tokens, row = done.stdout.strip().splitlines()[-1].split(" ", 1)
@@ -31,14 +31,14 @@ def test_all_contenders_run_side_by_side_on_a_small_text():
     tokens, row = quick("sidebyside.py")
     assert tokens == "16"
     assert row.keys() == contenders.MAKERS.keys()
-    every = {"size", "make", "first", "layer", "hover", "head", "nodes", "heap"}
+    kinds = {"size", "make", "first", "layer", "hover", "head", "nodes", "heap"}
     for name, found in row.items():
         assert "gave up" not in found
-        assert every - found.keys() == ({"layer"} if name == "circuitsvis" else set())
-        assert all(found[kind]["median"] > 0 for kind in every & found.keys())
+        assert kinds - found.keys() == ({"layer"} if name == "circuitsvis" else set())
+        assert all(found[kind]["median"] > 0 for kind in kinds & found.keys())
 
 
-def test_the_way_from_a_kernel_to_the_picture_is_measured_on_a_small_text():
+def test_the_transport_from_a_kernel_to_the_picture_is_measured_on_a_small_text():
     tokens, row = quick("transport.py")
     assert tokens == "24"
     numbers = 12 * 24 * 24 + 12 * 24
@@ -70,15 +70,15 @@ if sys.argv[1] == "broken":
 
 @pytest.fixture
 def stubborn(tmp_path, monkeypatch):
-    """Contenders of which some do not come to an end."""
+    """Contenders some of which never end."""
     script = tmp_path / "stubborn.py"
     script.write_text(STUBBORN)
     monkeypatch.setattr(contenders, "__file__", str(script))
 
 
-def test_who_is_past_the_time_is_given_up_with_all_it_started_and_others_go_on(stubborn):
+def test_a_contender_past_its_timeout_is_ended_with_its_children_and_the_others_continue(stubborn):
     names = ["stubborn", "quick", "broken"]
-    runs = sidebyside.rounds_of(names, Path("none"), 2, patience=3)
+    runs = sidebyside.run_rounds(names, Path("none"), 2, timeout=3)
     (found,) = runs["stubborn"]
     assert found["gave up"] == "not done after 3 s, while opening it"
     assert found["make"] == 5
@@ -88,7 +88,7 @@ def test_who_is_past_the_time_is_given_up_with_all_it_started_and_others_go_on(s
     assert not psutil.pid_exists(found["child"])
     assert [run["gave up"] for run in runs["broken"]] == ["It broke., while opening it"]
     assert [run["make"] for run in runs["quick"]] == [5, 5]
-    assert "gave up" in sidebyside.summary(runs["stubborn"])
+    assert "gave up" in sidebyside.summarize(runs["stubborn"])
 
 
 def test_ratios_are_taken_within_a_round():
@@ -96,15 +96,15 @@ def test_ratios_are_taken_within_a_round():
         "bertviz": [{"first": 10.0}, {"first": 100.0}, {"first": 9.0, "gave up": "…"}],
         "snapshot": [{"first": 1.0}, {"first": 50.0}, {"first": 3.0, "layer": 2.0}],
     }
-    found = sidebyside.ratios(runs, "bertviz", "snapshot")
+    found = sidebyside.ratios_by_round(runs, "bertviz", "snapshot")
     assert found == {"first": {"median": 3.0, "low": 2.0, "high": 10.0}}
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
-    [("browser", sidebyside_told.markdown), ("transport", transport.markdown)],
+    ("name", "report"),
+    [("browser", sidebyside_report.markdown), ("transport", transport.markdown)],
 )
-def test_the_readme_tells_what_was_kept(name, told):
-    kept = json.loads((BENCHMARKS / "results" / f"{name}.json").read_text())
-    assert {"python", "cores", "normviz"} <= kept["machine"].keys()
-    assert told(kept) in (BENCHMARKS / "README.md").read_text()
+def test_the_readme_has_the_stored_results(name, report):
+    results = json.loads((BENCHMARKS / "results" / f"{name}.json").read_text())
+    assert {"python", "cores", "normviz"} <= results["machine"].keys()
+    assert report(results) in (BENCHMARKS / "README.md").read_text()

@@ -1,4 +1,4 @@
-"""The build hook: it builds what is missing or stale, and fetches Node only if it must."""
+"""The build hook builds what is missing or stale, and fetches Node only if necessary."""
 
 import importlib.util
 import os
@@ -9,7 +9,7 @@ from paths import ROOT
 
 @pytest.fixture
 def hook(tmp_path, monkeypatch):
-    """The hook's module, looking at a checkout of its own in which everything is fresh."""
+    """The hook's module, for a temporary checkout in which everything is up to date."""
     spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -38,7 +38,7 @@ def test_fresh_bundles_need_no_node_and_no_npm(hook):
     build(hook).initialize("standard", {})
 
 
-def test_a_newer_source_or_a_missing_bundle_asks_for_node(hook):
+def test_a_newer_source_or_a_missing_bundle_needs_node(hook):
     os.utime(hook.JS / "src" / "a.ts", (300, 300))
     assert build(hook).dependencies() == [hook.NODE]
     os.utime(hook.JS / "src" / "a.ts", (100, 100))
@@ -46,13 +46,13 @@ def test_a_newer_source_or_a_missing_bundle_asks_for_node(hook):
     assert build(hook).dependencies() == [hook.NODE]
 
 
-def test_an_sdist_trusts_the_bundles_it_came_with(hook):
+def test_an_sdist_uses_the_bundles_it_contains(hook):
     os.utime(hook.JS / "src" / "a.ts", (300, 300))
     (hook.ROOT / "PKG-INFO").touch()
     assert build(hook).dependencies() == []
 
 
-def test_node_is_not_fetched_where_there_is_npm(hook, monkeypatch):
+def test_node_is_not_fetched_if_npm_is_installed(hook, monkeypatch):
     hook.BUNDLES[0].unlink()
     monkeypatch.setattr(hook.shutil, "which", lambda _: "/bin/false")
     assert build(hook).dependencies() == []

@@ -1,4 +1,4 @@
-"""The Spanish–English alignments beside the notebooks: well-formed, and as described."""
+"""The Spanish–English gold alignments of the notebooks are well-formed, and as described."""
 
 import csv
 import importlib
@@ -16,7 +16,7 @@ def lines(name):
     return (DATA / name).read_text(encoding="utf-8").splitlines()
 
 
-PAIRS = [tuple(side.split(" ") for side in line.split(" ||| ")) for line in lines("es-en.src-tgt")]
+PAIRS = [tuple(text.split(" ") for text in line.split(" ||| ")) for line in lines("es-en.src-tgt")]
 GOLD = [[LINK.fullmatch(link).groups() for link in line.split(" ")] for line in lines("es-en.gold")]
 
 
@@ -26,7 +26,7 @@ def test_there_are_enough_pairs_and_each_has_its_links():
     assert all("-" in [kind for _, kind, _ in links] for links in GOLD)
 
 
-def test_no_pair_stands_there_twice():
+def test_no_pair_occurs_twice():
     assert len(set(lines("es-en.src-tgt"))) == len(PAIRS)
 
 
@@ -41,12 +41,12 @@ def test_links_are_sorted_and_none_is_both_sure_and_possible():
         assert joined == sorted(set(joined))
 
 
-def test_sentences_are_cut_where_the_translator_cuts_words(monkeypatch):
+def test_sentences_are_split_where_the_translator_splits_words(monkeypatch):
     monkeypatch.syspath_prepend(str(NOTEBOOKS / "training"))
     marian = importlib.import_module("marian")
-    cut = pre_tokenizers.Split(Regex(marian.WORD), "removed", invert=True)
-    for words in (side for pair in PAIRS for side in pair):
-        assert [word for word, _ in cut.pre_tokenize_str(" ".join(words))] == words
+    splitter = pre_tokenizers.Split(Regex(marian.WORD), "removed", invert=True)
+    for words in (words for pair in PAIRS for words in pair):
+        assert [word for word, _ in splitter.pre_tokenize_str(" ".join(words))] == words
 
 
 def test_every_pair_names_the_authors_of_both_sentences():
@@ -59,13 +59,13 @@ def test_every_pair_names_the_authors_of_both_sentences():
         assert row["english_author"].strip()
 
 
-def unlinked(side):
-    """How many words of one side (0 source, 1 target) have no link."""
-    linked = sum(len({link[2 * side] for link in links}) for links in GOLD)
-    return sum(len(pair[side]) for pair in PAIRS) - linked
+def count_unlinked(language):
+    """Return the number of words in one language (0 source, 1 target) without a link."""
+    linked = sum(len({link[2 * language] for link in links}) for links in GOLD)
+    return sum(len(pair[language]) for pair in PAIRS) - linked
 
 
-def test_the_guidelines_count_what_the_files_hold():
+def test_the_counts_in_the_guidelines_are_those_of_the_files():
     table = dict(
         re.findall(r"^\| ([\w ]+) \| (\d+) \|$", "\n".join(lines("README.md")), re.MULTILINE)
     )
@@ -76,6 +76,6 @@ def test_the_guidelines_count_what_the_files_hold():
         "English words": sum(len(target) for _, target in PAIRS),
         "sure links": kinds.count("-"),
         "possible links": kinds.count("p"),
-        "Spanish words without a link": unlinked(0),
-        "English words without a link": unlinked(1),
+        "Spanish words without a link": count_unlinked(0),
+        "English words without a link": count_unlinked(1),
     }

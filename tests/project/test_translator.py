@@ -1,4 +1,4 @@
-"""The translator that lies with the notebooks, and the script that trained it."""
+"""The translator that is stored with the notebooks, and the script that trains it."""
 
 import json
 import random
@@ -13,8 +13,8 @@ NOTEBOOKS = ROOT / "notebooks"
 sys.path.insert(0, str(NOTEBOOKS / "training"))
 
 import marian  # noqa: E402
-from card import card  # noqa: E402
-from tatoeba import HELD_OUT, Pair, split  # noqa: E402
+from card import format_card  # noqa: E402
+from tatoeba import HELD_OUT, Pair, split_pairs  # noqa: E402
 
 MODEL = NOTEBOOKS / "models" / "es-en"
 
@@ -36,25 +36,25 @@ SIMPLE = {
 }
 
 
-def test_simple_sentences_are_translated_properly(translator):
-    written = marian.translations(*translator, list(SIMPLE))
-    assert {s: w for s, w in zip(SIMPLE, written, strict=True) if w not in SIMPLE[s]} == {}
+def test_simple_sentences_are_translated_correctly(translator):
+    found = marian.translate(*translator, list(SIMPLE))
+    assert {s: t for s, t in zip(SIMPLE, found, strict=True) if t not in SIMPLE[s]} == {}
 
 
-def test_spaces_before_signs_make_no_difference(translator):
+def test_spaces_before_punctuation_make_no_difference(translator):
     _, tokenizer = translator
     assert tokenizer("¿Qué es esto, Tom?") == tokenizer("¿ Qué es esto , Tom ?")
     assert tokenizer.decode(tokenizer("¿ Qué ?").input_ids, skip_special_tokens=True) == "¿Qué?"
 
 
-def test_it_is_small_and_stored_in_half_precision_to_be_computed_with_in_single(translator):
+def test_it_is_small_and_stored_in_half_precision_but_loaded_in_single(translator):
     assert sum(path.stat().st_size for path in MODEL.iterdir()) <= 12e6
     assert {str(tensor.dtype) for tensor in translator[0].parameters()} == {"torch.float32"}
 
 
-def test_the_card_is_written_from_what_was_measured():
+def test_the_model_card_is_generated_from_the_training_report():
     report = json.loads((MODEL / "training.json").read_text(encoding="utf-8"))
-    assert (MODEL / "README.md").read_text(encoding="utf-8") == card(report)
+    assert (MODEL / "README.md").read_text(encoding="utf-8") == format_card(report)
     assert report["pairs"]["judged"] == HELD_OUT
     assert report["bleu"] > 30
 
@@ -63,13 +63,16 @@ def test_its_words_are_aligned_far_better_than_by_chance(translator):
     model, tokenizer = translator
     pairs, gold = NOTEBOOKS / "data" / "es-en.src-tgt", NOTEBOOKS / "data" / "es-en.gold"
     study = normviz.studies.alignment(model, pairs, gold, tokenizer=tokenizer, batch_size=50)
-    assert study.failures == study.beyond == ()
+    assert study.failures == study.out_of_range == ()
     for measure in ("weight", "weighted-norm"):
         assert study.best_layer(measure, "input").aer < 0.5
 
 
 def test_its_parts_add_up(translator):
-    flow = normviz.analyze(*translator, "Tengo tres gatos.", target="I have three cats.")
+    model, tokenizer = translator
+    flow = normviz.analyze(
+        model, "Tengo tres gatos.", tokenizer=tokenizer, target="I have three cats."
+    )
     assert flow.receipt.ok
 
 
@@ -77,55 +80,53 @@ def test_its_parts_add_up(translator):
 
 
 def test_held_out_sentences_are_in_no_other_part():
-    draw = random.Random(0)
+    rng = random.Random(0)
     words = [f"word{n}" for n in range(3000)]
     pairs = [Pair(f"{w}!", f"it is {w.title()}") for w in words]
-    pairs += [Pair(draw.choice(words).upper(), f"again {n}") for n in range(500)]
-    parts = split(pairs, 0)
+    pairs += [Pair(rng.choice(words).upper(), f"again {n}") for n in range(500)]
+    parts = split_pairs(pairs, 0)
     assert [len(part) for part in parts] == [1500, HELD_OUT, HELD_OUT]
     seen = [{p.source.casefold().strip("!") for p in part} for part in parts]
     assert not seen[1] & seen[2]
     assert not seen[0] & (seen[1] | seen[2])
-    assert split(pairs, 0) == parts
-    assert split(pairs, 1) != parts
+    assert split_pairs(pairs, 0) == parts
+    assert split_pairs(pairs, 1) != parts
 
 
-def test_batches_hold_every_pair_once_and_no_more_than_they_may():
-    draw = random.Random(1)
-    ids = [([0] * draw.randint(1, 20), [n] * draw.randint(1, 20)) for n in range(200)]
-    found = list(marian.batches(ids, 100, random.Random(2)))
-    assert sorted(id(pair) for batch in found for pair in batch) == sorted(map(id, ids))
-    assert all(len(b) * max(len(side) for pair in b for side in pair) <= 100 for b in found)
-    assert found != list(marian.batches(ids, 100, random.Random(3)))
+def test_batches_hold_every_pair_once_within_their_token_limit():
+    rng = random.Random(1)
+    ids = [([0] * rng.randint(1, 20), [n] * rng.randint(1, 20)) for n in range(200)]
+    batches = list(marian.iterate_batches(ids, 100, random.Random(2)))
+    assert sorted(id(pair) for batch in batches for pair in batch) == sorted(map(id, ids))
+    assert all(len(b) * max(len(ids) for pair in b for ids in pair) <= 100 for b in batches)
+    assert batches != list(marian.iterate_batches(ids, 100, random.Random(3)))
 
 
-def test_padding_and_company_do_not_change_what_a_pair_costs():
+def test_padding_and_batching_do_not_change_the_loss_of_a_pair():
     pairs = [("uno dos", "one two"), ("tres cuatro cinco", "three four five"), ("uno", "one")] * 3
-    tokenizer = marian.tokenizer_of(pairs, 60)
+    tokenizer = marian.train_tokenizer(pairs, 60)
     recipe = marian.Recipe(width=16, inner=16, heads=2, encoder_layers=1, decoder_layers=1)
-    model = marian.model_of(recipe, tokenizer).eval()
-    ids = marian.encoded(tokenizer, pairs[:3])
-    alone = [marian.loss_of(model, [pair], 0.0).item() * len(pair[1]) for pair in ids]
-    together = marian.loss_of(model, ids, 0.0).item() * sum(len(t) for _, t in ids)
+    model = marian.build_model(recipe, tokenizer).eval()
+    ids = marian.encode_pairs(tokenizer, pairs[:3])
+    alone = [marian.compute_loss(model, [pair], 0.0).item() * len(pair[1]) for pair in ids]
+    together = marian.compute_loss(model, ids, 0.0).item() * sum(len(t) for _, t in ids)
     assert together == pytest.approx(sum(alone), rel=1e-4)
 
 
 def test_training_learns_and_is_repeatable(tmp_path, capsys):
     numbers = {"uno": "one", "dos": "two", "tres": "three", "cuatro": "four"}
     pairs = [(f"{a} {b}", f"{numbers[a]} {numbers[b]}") for a in numbers for b in numbers] * 8
-    tokenizer = marian.tokenizer_of(pairs, 60)
+    tokenizer = marian.train_tokenizer(pairs, 60)
     recipe = marian.Recipe(
         width=32, inner=32, heads=2, encoder_layers=1, decoder_layers=1, dropout=0.0,
         smoothing=0.0, rate=0.01, warmup=10, epochs=12, tokens=200,
     )  # fmt: skip
-    model = marian.trained(recipe, tokenizer, pairs, pairs[:16], tmp_path)
-    assert marian.translations(model, tokenizer, ["tres uno", "dos cuatro"]) == [
+    model = marian.train_model(recipe, tokenizer, pairs, pairs[:16], tmp_path)
+    assert marian.translate(model, tokenizer, ["tres uno", "dos cuatro"]) == [
         "three one",
         "two four",
     ]
     assert "epoch 12 of 12" in capsys.readouterr().out
-    again = marian.trained(recipe, tokenizer, pairs)
-    assert all(
-        one.equal(other) for one, other in zip(model.parameters(), again.parameters(), strict=True)
-    )
+    second = marian.train_model(recipe, tokenizer, pairs)
+    assert all(a.equal(b) for a, b in zip(model.parameters(), second.parameters(), strict=True))
     assert (tmp_path / "model.safetensors").exists()
