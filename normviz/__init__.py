@@ -40,7 +40,7 @@ from normviz.io.from_arrays import from_arrays
 from normviz.system.optional import require_packages
 
 if TYPE_CHECKING:
-    from normviz import studies
+    from normviz import alignment, errors, studies
     from normviz.corpus.run import profile
     from normviz.model.analyze import analyze, analyze_many, check
     from normviz.view.page import to_html
@@ -64,11 +64,13 @@ __all__ = [
     "aer",
     "agreement",
     "align",
+    "alignment",
     "analyze",
     "analyze_many",
     "attention_flow",
     "check",
     "context",
+    "errors",
     "faithfulness",
     "from_arrays",
     "load",

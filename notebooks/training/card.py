@@ -48,5 +48,5 @@ def format_card(report: dict[str, Any]) -> str:
     """Return the model card for a training report."""
     rows = [f"| {spanish} | {english} |" for spanish, english in report["examples"].items()]
     pairs = report["pairs"]
-    counts = {"pairs": pairs["learnt"], "judged": pairs["judged"], "watched": pairs["watched"]}
+    counts = {"pairs": pairs["learned"], "judged": pairs["judged"], "watched": pairs["watched"]}
     return CARD.format(**{**report, **report["recipe"], **counts, "examples": "\n".join(rows)})

@@ -54,7 +54,7 @@ def main() -> None:
     report = {
         "recipe": asdict(recipe),
         "parameters": sum(tensor.numel() for tensor in model.parameters()),
-        "pairs": {"learnt": len(training), "watched": len(validation), "judged": len(test)},
+        "pairs": {"learned": len(training), "watched": len(validation), "judged": len(test)},
         **cost,
         **_evaluate(args.output, test),
         "torch": torch.__version__,

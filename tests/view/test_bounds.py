@@ -162,7 +162,7 @@ def shell(tmp_path, monkeypatch, capsys):
 def test_a_shell_gets_code_2_and_the_same_sentences(shell, tmp_path, option, name, ending, value):
     code, out, err = shell("show", "A text.", "-o", f"x.{ending}", f"{option}={value}")
     assert (code, out) == (2, "")
-    assert f"normviz show: error: argument {option}: {name} is " in err
+    assert f"normviz show: error: argument {option}: {option} is " in err
     assert err.strip().endswith(EXPECTED[name])
     assert list(tmp_path.iterdir()) == []
 
