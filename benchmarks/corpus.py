@@ -27,6 +27,8 @@ import normviz
 from normviz.core.tokens import Tokens
 from normviz.corpus.profile import Profile
 from normviz.corpus.sources import read_items
+from normviz.corpus.worker import text_length
+from normviz.model.batches import batched
 from normviz.model.inputs import from_texts
 from normviz.model.loading import load_model
 
@@ -81,7 +83,7 @@ def profile_encoder(
         "shares": category_shares(profile),
         "spearman of α and ‖f(x)‖": {
             category: round(profile.correlation(category), 4)
-            for category in profile.sums.correlations
+            for category in profile.tally.relations
         },
         "spearman with frequency rank": frequency_correlations(
             profile, ranks, loaded.tokenizer.all_special_ids
@@ -134,7 +136,7 @@ def draw_figure(results: Mapping[str, Any], path: Path) -> None:
 def run_plain_pass(texts: list[tuple[str, str]]) -> None:
     """Run the model's own pass over the same batches."""
     loaded = load_model("demo")
-    for batch in batches(read_items(texts), BATCH_SIZE):
+    for batch in batched(read_items(texts), BATCH_SIZE, text_length):
         prepared = from_texts(
             loaded.model, loaded.tokenizer, [item.text for item in batch],
             [item.pair or "" for item in batch], max_tokens=MAX_TOKENS,

@@ -1,10 +1,10 @@
-// Put into every page before its own scripts: one clock for all contenders.
-// A time ends when the browser has painted, and only if what is drawn has really changed.
+// Injected into every page before its own scripts: one clock for all contenders.
+// A time ends when the browser has painted, and only if the drawing has changed.
 {
   const shown = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
 
-  // A number that changes with the pixels of every canvas; 0 while all are blank. It is quick: a
-  // contender that needs two frames must not pay for looking after the first.
+  // A number that changes with the pixels of every canvas; 0 while all are blank. It is fast, so
+  // that checking after every frame does not slow a contender down.
   const pixels = () => {
     let sum = 0;
     for (const canvas of document.querySelectorAll("canvas")) {
@@ -16,7 +16,7 @@
     return sum;
   };
 
-  // The same for lines of an SVG: how strong a thousand of them are, and which are shown.
+  // The same for lines of an SVG: the opacity and visibility of a thousand of them.
   const strokes = () => {
     const lines = document.getElementsByTagName("line");
     const kept = [document.querySelector("#attention")?.getAttribute("visibility")];
@@ -65,7 +65,7 @@
     },
   };
 
-  // From the start of the navigation, or from another moment, to two frames after the first picture.
+  // From the start of the navigation, or another time, to two frames after the first picture.
   const first = async (name, start = 0) => {
     const { there, look } = contenders[name];
     while (!there()) await shown();
@@ -76,7 +76,7 @@
     return { seen, took, changed: look() !== 0 };
   };
 
-  // The last moment at which a picture still changed, waited for until it is still.
+  // The last time at which the picture changed, after waiting until it no longer changes.
   const still = async (look, start) => {
     let [last, drawn] = [performance.now(), look()];
     while (performance.now() - last < 300) {
@@ -88,10 +88,10 @@
     return last - start;
   };
 
-  // From an event on a contender's own control to the paint of what it changed first, and last.
+  // From an event on a contender's own control to the paint of the first and of the last change.
   const timed = async (name, kind, n) => {
     const { look, [kind]: act } = contenders[name];
-    await still(look, 0); // what a step before has set going is none of this one
+    await still(look, 0); // wait for the previous step to finish
     const before = look();
     await shown();
     const start = performance.now();
@@ -106,7 +106,7 @@
     return { took: 0, changed: false };
   };
 
-  // Every node of the page, also those in shadow roots and in frames that can be looked into.
+  // The number of nodes in the page, including shadow roots and accessible frames.
   const nodes = (root = document) => {
     let count = 0;
     for (const node of root.querySelectorAll("*")) {

@@ -1,5 +1,5 @@
-// Pages in frames follow the system's theme by themselves. A frame without an origin cannot see what
-// the reader chose on this page instead, so it is told in its address.
+// Pages in frames follow the system's theme by themselves. A frame without an origin cannot see the
+// theme chosen on this page, so it is passed in the frame's URL.
 const system = matchMedia("(prefers-color-scheme: dark)");
 
 function tell() {
