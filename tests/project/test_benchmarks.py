@@ -52,11 +52,11 @@ def test_the_throughput_over_a_corpus_is_measured_without_a_text():
     assert found["two workers, x one"]["median"] > 0
 
 
-def test_the_finding_over_a_corpus_asks_for_a_text():
+def test_the_study_of_a_corpus_needs_a_text():
     command = [sys.executable, "-W", "ignore", BENCHMARKS / "corpus.py"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "a text file is wanted" in done.stderr
+    assert "expected a text file" in done.stderr
 
 
 def test_the_benchmark_of_the_view_runs_on_a_small_text():
@@ -98,7 +98,7 @@ def test_the_table_of_identifiability_runs_on_a_small_text(tmp_path):
     assert len(kept["accuracies"]) == 6 * 3 * 2
 
 
-def test_the_finding_over_a_corpus_runs_on_a_small_text(tmp_path):
+def test_the_study_of_a_corpus_runs_on_a_small_text(tmp_path):
     text, output = tmp_path / "text.txt", tmp_path / "corpus.json"
     text.write_text("= Heading =\nA cat sat, on a mat.\nIt slept.\nA dog ran.\nIt barked.\n")
     command = [sys.executable, "-W", "ignore", BENCHMARKS / "corpus.py", text, "--output", output]
