@@ -27,7 +27,7 @@ from normviz.errors import BadFile, NormvizError
 from normviz.system.files import atomic_file
 
 FORMAT = "normviz flow"
-VERSION = 1
+VERSION = 2
 DESCRIPTION = "flow.json"
 MAX_DESCRIPTION_BYTES = 64 * 2**20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -158,11 +158,14 @@ def _read_description(archive: zipfile.ZipFile, source: Path) -> Mapping[str, An
             f"Expected {FORMAT!r}.",
             "Check that this is the right file.",
         )
-    if plain["version"] > VERSION:
+    if plain["version"] != VERSION:
+        newer = plain["version"] > VERSION
         raise BadFile(
             f"{str(source)!r} uses version {plain['version']} of the format.",
-            f"This normviz reads versions up to {VERSION}.",
-            "Update it: pip install --upgrade normviz",
+            f"This normviz reads version {VERSION}.",
+            "Update it: pip install --upgrade normviz"
+            if newer
+            else "Analyze the text again, and save the new flow.",
         )
     return plain  # type: ignore[no-any-return]
 

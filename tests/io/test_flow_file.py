@@ -78,6 +78,15 @@ def test_a_newer_format_says_to_update(tmp_path):
     assert "pip install --upgrade normviz" in error.value.do
 
 
+def test_an_older_format_is_refused_instead_of_losing_what_it_holds(tmp_path):
+    path = rewrite_description(
+        small().save(tmp_path / "flow"), lambda plain: plain.update(version=1)
+    )
+    with pytest.raises(BadFile, match="version 1 of the format") as error:
+        load(path)
+    assert "Analyze the text again" in error.value.do
+
+
 def test_another_format_is_named(tmp_path):
     path = rewrite_description(
         small().save(tmp_path / "flow"), lambda plain: plain.update(format="recipe")
