@@ -58,10 +58,10 @@ class TestTokenizer:
 
     def test_in_the_place_of_the_text_it_is_refused(self, demo):
         do = "analyze(model, text, tokenizer=tokenizer)"
-        refused("is a tokenizer", do, lambda: analyze(demo[0], tokenizer=demo[1]))
-        refused("is a tokenizer", do, lambda: analyze(demo[0], tokenizer=demo[1], inputs={}))
+        refused("is a tokenizer", do, lambda: analyze(*demo))
+        refused("is a tokenizer", do, lambda: analyze(*demo, inputs={}))
         do = "analyze_many(model, texts, tokenizer=tokenizer)"
-        refused("is a tokenizer", do, lambda: analyze_many(demo[0], tokenizer=demo[1]))
+        refused("is a tokenizer", do, lambda: analyze_many(*demo))
 
     @pytest.mark.parametrize("wrong", [TEXT, ["a", "b"], 3])
     def test_a_text_in_its_place_is_refused(self, wrong):

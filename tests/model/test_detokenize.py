@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-from normviz.model.detokenize import read, unread
+from normviz.model.detokenize import label_ids, label_tokens
 
 CORPUS = ["the cat sat on the mat, and the dog didn't.", "animals playing outside"] * 4
 
@@ -46,7 +46,7 @@ KINDS = ["wordpiece", "bytelevel", "sentencepiece"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_pieces_carry_no_marks_and_words_come_back(kind):
     tokenizer = train_tokenizer(kind)
-    tokens = read(tokenizer, tokenizer("the cat, playing outside").input_ids)
+    tokens = label_tokens(tokenizer, tokenizer("the cat, playing outside").input_ids)
     assert not any(mark in piece for piece in tokens for mark in ("##", "Ġ", "▁", " "))
     assert tokens.word_texts == ("the", "cat", ",", "playing", "outside")
     assert tokens.categories[tokens.pieces.index(",")] == "punctuation"
@@ -57,7 +57,7 @@ def test_pieces_carry_no_marks_and_words_come_back(kind):
 def test_a_character_split_over_tokens_is_shown_whole_and_numbered(kind, rare):
     tokenizer = train_tokenizer(kind)
     ids = tokenizer(f"the cat {rare} sat").input_ids
-    tokens = read(tokenizer, ids)
+    tokens = label_tokens(tokenizer, ids)
     parts = [piece for piece in tokens if rare in piece]
     length = len(rare.encode())
     numbered = [f"{rare} {n}/{len(parts)}" for n in range(1, len(parts) + 1)]
@@ -71,18 +71,18 @@ def test_bytes_that_are_not_text_are_shown_as_hexadecimal():
     tokenizer = train_tokenizer("bytelevel")
     backend = tokenizer.backend_tokenizer
     broken = backend.token_to_id("ÿ")  # the byte 0xFF never occurs in a text
-    assert read(tokenizer, [broken, backend.token_to_id("c")]).pieces == ("<FF>", "c")
+    assert label_tokens(tokenizer, [broken, backend.token_to_id("c")]).pieces == ("<FF>", "c")
 
 
 def test_a_contraction_stays_one_word_where_the_tokenizer_keeps_it():
     tokenizer = train_tokenizer("bytelevel")
-    tokens = read(tokenizer, tokenizer("the dog didn't.").input_ids)
+    tokens = label_tokens(tokenizer, tokenizer("the dog didn't.").input_ids)
     assert tokens.word_texts[-2:] == ("didn't", ".")
 
 
 def test_special_tokens_are_marked_and_categorized(demo):
     _, tokenizer = demo
-    tokens = read(tokenizer, tokenizer("A cat, [MASK].", "Yes!").input_ids)
+    tokens = label_tokens(tokenizer, tokenizer("A cat, [MASK].", "Yes!").input_ids)
     assert tokens.pieces == ("[CLS]", "a", "cat", ",", "[MASK]", ".", "[SEP]", "yes", "!", "[SEP]")
     assert [p for p, s in zip(tokens, tokens.special, strict=True) if s] == [
         "[CLS]", "[MASK]", "[SEP]", "[SEP]",
@@ -96,14 +96,14 @@ def test_special_tokens_are_marked_and_categorized(demo):
 def test_a_trained_byte_level_tokenizer_reads_many_scripts(smollm2):
     _, tokenizer = smollm2
     text = "Hello, Weltanschauung! 你好 🙂 नमस्ते"
-    tokens = read(tokenizer, tokenizer(text).input_ids)
+    tokens = label_tokens(tokenizer, tokenizer(text).input_ids)
     assert "".join(tokens.word_texts) == text.replace(" ", "")
     assert "Weltanschauung" in tokens.word_texts
 
 
 @given(st.lists(st.integers(0, 299), max_size=30))
 def test_any_ids_can_be_read(ids):
-    tokens = read(BYTES, ids)
+    tokens = label_tokens(BYTES, ids)
     assert tokens.ids == tuple(ids)
     assert list(tokens.words) == sorted(tokens.words)
 
@@ -112,6 +112,6 @@ BYTES = train_tokenizer("bytelevel")
 
 
 def test_ids_without_a_tokenizer_are_shown_as_numbers():
-    assert unread([7, 8]).pieces == ("#7", "#8")
-    assert unread([7, 8]).ids == (7, 8)
-    assert len(unread([])) == 0
+    assert label_ids([7, 8]).pieces == ("#7", "#8")
+    assert label_ids([7, 8]).ids == (7, 8)
+    assert len(label_ids([])) == 0

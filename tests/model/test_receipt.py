@@ -10,7 +10,7 @@ import torch
 from normviz.core.receipt import Receipt
 from normviz.model.analyze import analyze
 from normviz.model.capture import capture, listener, registry
-from normviz.model.measures.checks import checks
+from normviz.model.measures.checks import check_attention
 
 
 def inputs():
@@ -92,12 +92,12 @@ def test_padding_does_not_count_in_the_checks_of_a_layer(tiny):
     captured = capture(model, inputs() | PADDED, lambda call: call)[0]
     spoiled = captured.weight.clone()
     spoiled[:, :, 6:] = 7
-    checked = checks(dataclasses.replace(captured, weight=spoiled), real, real)
+    checked = check_attention(dataclasses.replace(captured, weight=spoiled), real, real)
     assert checked.error < 1e-6
     assert abs(checked.greatest_row - 1) < 1e-6
     assert abs(checked.least_row - 1) < 1e-6
     assert checked.leak == 0
-    careless = checks(dataclasses.replace(captured, weight=spoiled), None, real)
+    careless = check_attention(dataclasses.replace(captured, weight=spoiled), None, real)
     assert careless.error > 1
     assert careless.greatest_row > 1
     assert careless.leak > 1

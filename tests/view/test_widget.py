@@ -87,7 +87,7 @@ def test_what_the_flow_has_can_be_chosen(name, value):
         ("token", 6, "There is no token 6 here."),
         ("token", -1, "There is no token -1 here."),
         ("role", "left", "The roles are: query, key."),
-        ("normalize", "row", "absolute, query, layer"),
+        ("normalize", "row", "absolute, layer, query"),
         ("compare", "wieght", "There is no measure 'wieght' here."),
         ("compare", 7, "There is no measure or layer 7 here."),
         ("compare", "other", "Pass the second flow: flow.widget(compare=other)."),
