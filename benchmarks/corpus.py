@@ -83,7 +83,7 @@ def profile_encoder(
         "shares": category_shares(profile),
         "spearman of α and ‖f(x)‖": {
             category: round(profile.correlation(category), 4)
-            for category in profile.tally.relations
+            for category in profile.sums.correlations
         },
         "spearman with frequency rank": frequency_correlations(
             profile, ranks, loaded.tokenizer.all_special_ids
