@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args, no_type_check
 
 from normviz.core.catalog import require_known
+from normviz.core.keywords import refuse_unknown_keywords
 from normviz.errors import BadInput
 
 Norm = Literal["frobenius", "spectral"]
@@ -64,6 +65,9 @@ class Gradients:
             )
         if not _is_whole(seed):
             raise BadInput(f"seed is {seed!r}.", "Expected a whole number.", "Write seed=0.")
+
+
+Gradients.__init__ = refuse_unknown_keywords(Gradients.__init__)  # type: ignore[method-assign]
 
 
 def _is_whole(number: object) -> bool:

@@ -11,6 +11,9 @@ from normviz.errors import UnknownKeyword
 P = ParamSpec("P")
 R = TypeVar("R")
 
+SIMILAR = 0.55
+"""How alike two names must be, from 0 to 1, for one to be offered in place of the other."""
+
 
 def refuse_unknown_keywords(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a public function so that its error for a misspelled keyword names the right one."""
@@ -19,11 +22,13 @@ def refuse_unknown_keywords(function: Callable[P, R]) -> Callable[P, R]:
         name
         for name, parameter in inspect.signature(function).parameters.items()
         if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        and name != "self"
     ]
+    caller = function.__qualname__.removesuffix(".__init__")
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        require_keywords(function.__name__, kwargs, known)
+        require_keywords(caller, kwargs, known)
         return function(*args, **kwargs)
 
     return checked
@@ -45,5 +50,5 @@ def require_keywords(caller: str, given: Iterable[str], known: Iterable[str]) ->
 def nearest_name(name: object, names: Iterable[object]) -> str | None:
     """Return the known name that a misspelled one resembles most; None where none is similar."""
     words = [known for known in names if isinstance(known, str)]
-    near = get_close_matches(name, words, n=1, cutoff=0.5) if isinstance(name, str) else []
+    near = get_close_matches(name, words, n=1, cutoff=SIMILAR) if isinstance(name, str) else []
     return near[0] if near else None

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from flows import ladder_flow, random_flow, translation_flow
 
-from normviz import Flow, Tokens, from_arrays
+from normviz import Flow, Gradients, Tokens, from_arrays
+from normviz.core.keywords import require_keywords
 from normviz.errors import UnknownKeyword, UnknownName
 
 
@@ -115,6 +116,16 @@ def test_measures_that_coincide_are_held_under_one_id():
     assert stream.canonical_id("mixing:layer-output") == "mixing:feed-forward-residual"
     for other in ("weight", "rollout:weight", "attention-flow", "mixing:attention", "nothing"):
         assert stream.canonical_id(other) == other
+
+
+def test_a_misspelled_option_of_gradients_is_answered_with_the_right_one():
+    with pytest.raises(UnknownKeyword, match=r"^Gradients has no keyword 'sample'.*Write samples="):
+        Gradients(sample=4)
+
+
+def test_a_keyword_that_resembles_no_other_is_answered_with_the_list_alone():
+    with pytest.raises(UnknownKeyword, match=r"role, normalize.*Use one of these\.$"):
+        require_keywords("widget", ["side"], ["view", "role", "normalize"])
 
 
 def test_misspelled_keywords_are_answered_with_the_right_one():
