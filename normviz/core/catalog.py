@@ -358,6 +358,11 @@ def split_statistic(name: str) -> tuple[str, str]:
     return (kind, measure) if kind in STATISTICS and measure else ("", name)
 
 
+def statistic_id(kind: str, measure: str) -> str:
+    """Return the id of a statistic of a measure; without a kind, that of the measure itself."""
+    return f"{kind}:{measure}" if kind else measure
+
+
 def axes_of(name: str) -> tuple[Axis, ...]:
     """Return the axes of a measure, or of a statistic such as `mixing:layer-output`."""
     kind, measure = split_statistic(name)

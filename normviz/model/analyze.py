@@ -1,7 +1,7 @@
 """The public entry: a model and a text in, a flow out."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from normviz.core.flow import Flow
 from normviz.core.gradients import Gradients
 from normviz.core.keywords import refuse_unknown_keywords
 from normviz.errors import BadInput
+from normviz.model.batches import batched
 from normviz.model.capture.patching import eval_mode
 from normviz.model.decompose.tape import BiasHandling
 from normviz.model.inputs import ModelInputs, from_inputs, from_texts, has_encoder
@@ -241,7 +242,7 @@ def _run_batches(
     max_tokens: MaxTokens | None,
 ) -> Iterator[Flow]:
     """Yield the flow of each text, titled by the text and its target."""
-    while batch := list(islice(pairs, size)):
+    for batch in batched(pairs, size):
         texts = [text for text, _ in batch]
         targets = [target for _, target in batch if target is not None]
         prepared = from_texts(loaded.model, loaded.tokenizer, texts, max_tokens=max_tokens)

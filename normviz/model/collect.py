@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from normviz.core.axes import COMPONENTS, STREAMS, Array, StreamName
-from normviz.core.catalog import axes_of, require_known, split_statistic
+from normviz.core.catalog import axes_of, require_known, split_statistic, statistic_id
 from normviz.core.receipt import TOLERANCE, GradientCheck, LayerCheck, RungCheck
 from normviz.core.stream import Layers, Stream
 from normviz.core.tokens import Tokens
@@ -246,7 +246,7 @@ def _ladder_arrays(items: list[LayerResult], row: int) -> tuple[dict[str, str], 
     }
     numbers = [_with_aliases(ladder) for ladder in ladders]
     everywhere = [name for name in numbers[0] if all(name in n for n in numbers)]
-    stored = [name for name in everywhere if name.rpartition(":")[2] not in aliases]
+    stored = [name for name in everywhere if split_statistic(name)[1] not in aliases]
     return aliases, {
         name: Layers(_to_numpy(i, name, n, row) for i, n in zip(items, numbers, strict=True))
         for name in stored
@@ -255,11 +255,12 @@ def _ladder_arrays(items: list[LayerResult], row: int) -> tuple[dict[str, str], 
 
 def _with_aliases(ladder: LadderResult) -> dict[str, Tensor]:
     """Return a layer's numbers, those of coinciding rungs under both names."""
+    by_kind = {split_statistic(name): numbers for name, numbers in ladder.numbers.items()}
     twice = {
-        name.replace(below, above): numbers
+        statistic_id(kind, above): numbers
         for above, below in ladder.aliases.items()
-        for name, numbers in ladder.numbers.items()
-        if name.rpartition(":")[2] == below
+        for (kind, measure), numbers in by_kind.items()
+        if measure == below
     }
     return ladder.numbers | twice
 

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from normviz.core.catalog import MEASURES
+from normviz.core.catalog import MEASURES, split_statistic
 from normviz.model.capture import LayerTrace
 from normviz.model.decompose import BiasPart, Record, Replay, SourceRange
 from normviz.model.decompose.tape import (
@@ -53,7 +53,7 @@ class LadderRequest:
     def select_rungs(self, ladder: Mapping[str, Record]) -> dict[str, Record]:
         """Return the rungs asked for; coinciding ones under the lower one's name."""
         aliases = coinciding_rungs(ladder)
-        asked_for = {name.rpartition(":")[2] for name in self.measures}
+        asked_for = {split_statistic(name)[1] for name in self.measures}
         asked_for |= {"attention-block"} if "alti" in asked_for else set()
         names = {aliases.get(name, name) for name in asked_for}
         return {name: record for name, record in ladder.items() if name in names}
