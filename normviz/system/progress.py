@@ -10,7 +10,9 @@ DELAY = 2.0
 
 def is_interactive() -> bool:
     """Whether a person can see the bar: in a terminal, or in a notebook."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return sys.stderr.isatty() or getattr(shell, "kernel", None) is not None
 
 
 @contextmanager

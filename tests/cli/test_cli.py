@@ -7,8 +7,10 @@ import subprocess
 import sys
 from xml.etree import ElementTree as ET
 
+import nbformat
 import pytest
 from flows import check, random_flow, receipt
+from nbclient import NotebookClient
 from saved_figures import SVG
 
 import normviz
@@ -237,10 +239,18 @@ def test_progress_is_shown_to_those_who_look_and_not_in_a_pipe(
     assert ("attention layers" in capsys.readouterr().err) == shown
 
 
-def test_nobody_looks_at_a_pipe(monkeypatch):
-    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+def test_a_pipe_is_not_interactive_even_where_notebooks_are_installed(monkeypatch):
+    import ipykernel.kernelapp  # noqa: F401 - loaded, but no kernel runs here
+
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert not progress.is_interactive()
+
+
+def test_a_notebook_is_interactive(tmp_path):
+    code = "from normviz.system.progress import is_interactive; print(is_interactive())"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    NotebookClient(notebook, resources={"metadata": {"path": tmp_path}}).execute()
+    assert notebook.cells[0].outputs[0].text == "True\n"
 
 
 def test_the_effective_form_has_an_option(shell):
