@@ -240,7 +240,7 @@ def test_progress_is_shown_to_those_who_look_and_not_in_a_pipe(
 
 
 def test_a_pipe_is_not_interactive_even_where_notebooks_are_installed(monkeypatch):
-    import ipykernel.kernelapp  # noqa: F401 - loaded, but no kernel runs here
+    import ipykernel  # noqa: F401 - loaded, but no kernel runs here
 
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert not progress.is_interactive()
