@@ -132,7 +132,7 @@ def _parse_line(line: str, where: str) -> tuple[frozenset[Link], frozenset[Link]
     for word in line.split():
         match = _LINK.fullmatch(word)
         if match is None:
-            raise _malformed(where, word, "'0-0' or '1p2'")
+            raise _malformed_error(where, word, "'0-0' or '1p2'")
         links[match[2]].add((int(match[1]), int(match[3])))
     return frozenset(links["-"]), frozenset(links["p"])
 
@@ -145,7 +145,9 @@ def _parse_naacl(lines: Iterable[str], origin: str) -> ParsedLinks:
             continue
         match = _NAACL.fullmatch(line.strip())
         if match is None or int(match[1]) < 1:
-            raise _malformed(f"line {number}{origin}", line.strip(), "'1 2 3 S', pairs from 1")
+            raise _malformed_error(
+                f"line {number}{origin}", line.strip(), "'1 2 3 S', pairs from 1"
+            )
         pair = links.setdefault(int(match[1]), {"S": set(), "P": set()})
         pair[match[4] or "S"].add((int(match[2]), int(match[3])))
     no_links: dict[str, set[Link]] = {"S": set(), "P": set()}
@@ -154,7 +156,7 @@ def _parse_naacl(lines: Iterable[str], origin: str) -> ParsedLinks:
     return ParsedLinks(sure, possible, FORMATS["naacl"])
 
 
-def _malformed(where: str, word: str, example: str) -> BadInput:
+def _malformed_error(where: str, word: str, example: str) -> BadInput:
     return BadInput(
         f"{where[0].upper()}{where[1:]} has {word!r}.",
         f"Expected a link such as {example}.",

@@ -432,7 +432,7 @@ def parse_measures(measures: str | Iterable[str]) -> tuple[str, ...]:
 
     Statistics such as `projection:layer-output` can be requested too; `"all"` includes them.
     """
-    statistics = [f"{kind}:{name}" for kind, known in STATISTICS.items() for name in known.of]
+    statistics = [statistic_id(kind, n) for kind, known in STATISTICS.items() for n in known.of]
     known = [*MEASURES, *statistics]
     everything = [name for name in known if name not in ON_REQUEST]
     requested = everything if measures == "all" else measures

@@ -27,11 +27,11 @@ def refuse_unknown_keywords(function: Callable[P, R]) -> Callable[P, R]:
     caller = function.__qualname__.removesuffix(".__init__")
 
     @wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
         require_keywords(caller, kwargs, known)
         return function(*args, **kwargs)
 
-    return checked
+    return call
 
 
 def require_keywords(caller: str, given: Iterable[str], known: Iterable[str]) -> None:

@@ -17,6 +17,7 @@ from normviz.core.catalog import (
     require_index,
     require_known,
     split_statistic,
+    statistic_id,
 )
 from normviz.core.tokens import Tokens
 from normviz.errors import BadArrays, UnknownName
@@ -152,7 +153,7 @@ class Stream:
             return measure
         kind, name = split_statistic(measure)
         if kind:
-            return f"{kind}:{self.aliases.get(name, name)}"
+            return statistic_id(kind, self.aliases.get(name, name))
         base = base_of(name)
         if base != name and base in self.aliases:
             return ROLLOUT_OF[self.aliases[base]]
@@ -175,7 +176,7 @@ class Stream:
         `rank` [layer head]: how many of the value vectors that the row reads are independent.
         `null-space` [layer head]: how many dimensions of the row cannot reach the head's output.
         """
-        name = self.canonical_id(f"{kind}:{measure}")
+        name = self.canonical_id(statistic_id(kind, measure))
         require_known(name, self.statistics, "statistic")
         return self.statistics[name].stack()
 

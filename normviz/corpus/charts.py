@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from normviz.core.catalog import MEASURES, split_statistic
+from normviz.core.catalog import MEASURES, split_statistic, statistic_id
 from normviz.core.chart import Chart, Series
 from normviz.corpus.moments import Moments
 from normviz.corpus.profile import Profile
@@ -77,13 +77,15 @@ class Panel:
         """Return a chart of the mixing ratio of each rung of the ladder."""
         means = [one.profile.sums.means for one in self.profiles]
         rungs = [
-            name for name in MEASURES if all((f"mixing:{name}", "all") in held for held in means)
+            name
+            for name in MEASURES
+            if all((statistic_id("mixing", name), "all") in held for held in means)
         ]
         series = [
             curve
             for rung in rungs
             for curve in self._curves(
-                "means", f"mixing:{rung}", "all", MEASURES[rung].label, MAX_SHARE
+                "means", statistic_id("mixing", rung), "all", MEASURES[rung].label, MAX_SHARE
             )
         ]
         about = "mixing ratio: the share of a token's vector that comes from other tokens, mean"

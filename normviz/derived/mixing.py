@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from normviz.core.axes import Array
-from normviz.core.catalog import MEASURES, split_statistic
+from normviz.core.catalog import MEASURES, split_statistic, statistic_id
 from normviz.core.reductions import combine_heads
 from normviz.core.stream import Stream
 from normviz.derived.ranks import spearman
@@ -26,7 +26,7 @@ def mixing_ratio(stream: Stream, rung: str) -> Float32[np.ndarray, "layer query"
         return np.stack(
             [BY_WEIGHT[rung] * _weight_on_others(stream.at("weight", n)) for n in stream.layers]
         )
-    if stream.canonical_id(f"mixing:{rung}") not in stream.statistics:
+    if stream.canonical_id(statistic_id("mixing", rung)) not in stream.statistics:
         held = [m for kind, m in map(split_statistic, stream.statistics) if kind == "mixing"]
         raise UnknownName(
             f"The mixing ratio of {rung!r} is not held here.",

@@ -38,11 +38,11 @@ def hook(
     """
     thread = threading.get_ident()
 
-    def guarded(*args: Any) -> Any:
+    def call_in_thread(*args: Any) -> Any:
         if threading.get_ident() != thread:
             return None
         if observer is not None and active_observer.get() is not observer:
             return None
         return function(*args)
 
-    stack.callback(register(guarded, **options).remove)
+    stack.callback(register(call_in_thread, **options).remove)

@@ -114,7 +114,7 @@ def elementwise_record(
         return linear_record(total, (source,), _identity)
     leaves = tuple(dict.fromkeys(leaf for record in records for leaf in leaves_of(record)))
 
-    def merged(*values: Tensor) -> Tensor:
+    def combine(*values: Tensor) -> Tensor:
         known = dict(zip(leaves, values, strict=True))
         return function(
             *(_evaluate(argument, known) for argument in args),
@@ -122,7 +122,7 @@ def elementwise_record(
         )
 
     axis = next(record.axis for record in records if record.total.ndim == total.ndim)
-    return ElementwiseRecord(total=total, axis=axis, leaves=leaves, function=merged)
+    return ElementwiseRecord(total=total, axis=axis, leaves=leaves, function=combine)
 
 
 def leaves_of(record: Record) -> tuple[Record, ...]:

@@ -11,7 +11,7 @@ from functools import partial
 
 from torch import Tensor
 
-from normviz.core.catalog import ATTRIBUTIONS
+from normviz.core.catalog import ATTRIBUTIONS, statistic_id
 from normviz.core.gradients import Gradients
 from normviz.model.capture.recording import AttentionIndex, LayerCall, RecordedPass
 from normviz.model.capture.rerun import rerun_layer
@@ -196,7 +196,7 @@ class _AttributionRun:
             if name != LOCAL:
                 result.errors[name] = self.errors[sequence, number]
             if not directions.exact:
-                result.numbers[f"error:{name}"] = errors[None]
+                result.numbers[statistic_id("error", name)] = errors[None]
                 result.standard_errors[name] = relative_error(numbers, errors)
         return result
 

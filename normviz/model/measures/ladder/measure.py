@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from normviz.core.catalog import MEASURES, split_statistic
+from normviz.core.catalog import MEASURES, split_statistic, statistic_id
 from normviz.model.capture import LayerTrace
 from normviz.model.decompose import BiasPart, Record, Replay, SourceRange
 from normviz.model.decompose.tape import (
@@ -139,7 +139,9 @@ def _empty_sums(
     names = {name, *(above for above, below in COINCIDING.items() if below == name)}
     blocks = [ladder["attention-block"] for ladder in ladders.values()]
     return RungSums(
-        with_projections=any(f"projection:{alias}" in request.measures for alias in names),
+        with_projections=any(
+            statistic_id("projection", alias) in request.measures for alias in names
+        ),
         with_gains="alti" in request.measures and record in blocks,
     )
 
@@ -220,11 +222,12 @@ def to_numbers(
         bias = torch.zeros_like(total) if bias is None else bias.reshape(total.shape)
         numbers[name] = torch.cat(rung.lengths, dim=-1)[None]
         if rung.with_projections:
-            numbers[f"projection:{name}"] = torch.cat(rung.projections, dim=-1)[None]
+            numbers[statistic_id("projection", name)] = torch.cat(rung.projections, dim=-1)[None]
         if rung.with_gains:
             numbers["alti"] = row_shares(torch.cat(rung.gains, dim=-1))[None]
         if sequence == "own":
-            numbers[f"mixing:{name}"] = mixing_ratio(total - bias, torch.cat(rung.own_parts))[None]
+            own = torch.cat(rung.own_parts)
+            numbers[statistic_id("mixing", name)] = mixing_ratio(total - bias, own)[None]
         errors[name] = _relative_error(total, bias, sums.part_sum(record))
         bias_shares[name] = _bias_share(bias, total - bias)
     return LadderResult(numbers, errors, bias_shares, aliases, _least_exact(selected.values()))
