@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
+from normviz.core.axes import StreamKind
 from normviz.core.stream import Stream
 from normviz.core.token_matching import match_tokens
 from normviz.core.tokens import Tokens
@@ -13,7 +14,7 @@ from normviz.errors import BadInput
 Words = str | Iterable[str]
 """A list of words, or one string with spaces between them."""
 LanguageSide = Literal["source", "target"]
-LANGUAGE_SIDES: dict[str, tuple[LanguageSide, LanguageSide]] = {
+LANGUAGE_SIDES: dict[StreamKind | None, tuple[LanguageSide, LanguageSide]] = {
     "encoder": ("source", "source"),
     "decoder": ("target", "target"),
     "cross": ("target", "source"),
@@ -53,7 +54,7 @@ def regroup_stream(
     queries, keys = (
         tokens if words[side][0] is None else regroup_tokens(tokens, *words[side])  # type: ignore[arg-type]
         for tokens, side in zip(
-            (stream.queries, stream.keys), LANGUAGE_SIDES[stream.name], strict=True
+            (stream.queries, stream.keys), LANGUAGE_SIDES[stream.kind], strict=True
         )
     )
     return replace(stream, queries=queries, keys=keys)

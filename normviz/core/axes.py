@@ -11,10 +11,14 @@ from jaxtyping import Float32
 
 Axis = Literal["layer", "head", "query", "key", "dim", "model"]
 
-StreamName = Literal["encoder", "decoder", "cross"]
-STREAMS: tuple[StreamName, ...] = get_args(StreamName)
+StreamKind = Literal["encoder", "decoder", "cross"]
+"""Self-attention in both directions or causal, or attention to another sequence."""
+STREAM_KINDS: tuple[StreamKind, ...] = get_args(StreamKind)
 
-COMPONENTS: dict[StreamName, tuple[str, str]] = {
+StreamName = StreamKind | str
+"""A stream's kind where a model has one of each; else the name of its tower, such as `vision`."""
+
+COMPONENTS: dict[StreamKind, tuple[str, str]] = {
     "encoder": ("encoder", "encoder"),
     "decoder": ("decoder", "decoder"),
     "cross": ("decoder", "encoder"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from normviz.core.axes import STREAMS, Array
+from normviz.core.axes import STREAM_KINDS, Array
 from normviz.core.catalog import require_known
 from normviz.core.chart import Chart
 from normviz.core.flow_output import FlowOutput
@@ -44,9 +44,8 @@ class Flow(FlowOutput):
 
     def __post_init__(self) -> None:
         """Put the streams in order and lock them; refuse gold links to words that are not here."""
-        for name in self.streams:
-            require_known(name, STREAMS, "stream")
-        ordered = {name: self.streams[name] for name in STREAMS if name in self.streams}
+        order = sorted(self.streams, key=lambda name: STREAM_KINDS.index(self.streams[name].kind))
+        ordered = {name: self.streams[name] for name in order}
         object.__setattr__(self, "streams", MappingProxyType(ordered))
         if self.gold is not None:
             from normviz.alignment.overlay import check_gold
@@ -67,7 +66,7 @@ class Flow(FlowOutput):
                 f"This flow has {len(self.streams)} streams ({names}), so {requested!r} is "
                 "ambiguous.",
                 "Expected the name of a stream.",
-                "Write flow.cross[...], flow.encoder[...] or flow.decoder[...]; or pass stream=….",
+                f"Write flow.stream({next(iter(self.streams))!r})[...]; or pass stream=….",
             )
         return next(iter(self.streams.values()))
 
@@ -102,6 +101,11 @@ class Flow(FlowOutput):
     def tokens(self) -> Tokens:
         """The tokens of the only stream."""
         return self._only_stream("tokens").tokens
+
+    @property
+    def layers(self) -> dict[int, str]:
+        """What each layer has, by the model's own numbers: `attention`, or what it has instead."""
+        return self._only_stream("layers").layer_contents
 
     @property
     def measures(self) -> tuple[str, ...]:

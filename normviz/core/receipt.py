@@ -35,12 +35,13 @@ class LayerCheck:
     stream: str
     layer: int
     module: str
-    """The name of the output projection whose output the parts must add up to."""
+    """The module that maps the heads to what leaves the attention block."""
     dtype: str
     error: float | None
     """The largest |sum of parts - output| divided by the largest |output|; None if not checked.
 
-    Over all queries, in sixteen coordinates of the model's space.
+    The output is what leaves the attention block. Over all queries, on sixteen random directions
+    of the model's space, each of which has every coordinate in it.
     """
     least_row: float
     greatest_row: float
@@ -50,6 +51,8 @@ class LayerCheck:
     """The share of the output that comes from the projection's bias, not from any token."""
     sink: bool = False
     """Whether the model has a learned attention sink, so that rows may add up to less than one."""
+    least_weight: float = 0.0
+    """The least weight of any key: ‖αf(x)‖ = α‖f(x)‖ holds only if none is negative."""
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -69,6 +72,8 @@ class LayerCheck:
                 f"{where}: the weights of a query add up to {self.least_row:.4g} … "
                 f"{self.greatest_row:.4g} instead of 1"
             )
+        if not self.least_weight >= 0:
+            failures.append(f"{where}: a weight is {self.least_weight:.2g}, which is negative")
         if self.leak != 0:
             failures.append(f"{where}: a masked position has weight {self.leak:.1e} instead of 0")
         return tuple(failures)
@@ -149,13 +154,16 @@ class Receipt:
     """The checks of the ladder, where it was measured."""
     gradients: tuple[GradientCheck, ...] = ()
     """The checks of attributions by gradients, where they were measured."""
+    missed: tuple[str, ...] = ()
+    """The attentions of the model that ran and were not captured, by the name of their module."""
 
     @property
     def failures(self) -> tuple[str, ...]:
         """One sentence for each check that failed."""
         every: tuple[LayerCheck | RungCheck | GradientCheck, ...]
         every = (*self.checks, *self.rungs, *self.gradients)
-        return tuple(failure for check in every for failure in check.failures)
+        missed = (f"the attention in {name} was not captured" for name in self.missed)
+        return (*(failure for check in every for failure in check.failures), *missed)
 
     @property
     def ok(self) -> bool:
@@ -255,4 +263,5 @@ class Receipt:
         rungs = tuple(RungCheck(**check) for check in plain.get("rungs", ()))
         gradients = tuple(GradientCheck(**check) for check in plain.get("gradients", ()))
         parsed = {"checks": checks, "rungs": rungs, "gradients": gradients}
-        return cls(**{**plain, **parsed, "notes": tuple(plain["notes"])})
+        lists = {name: tuple(plain.get(name, ())) for name in ("notes", "missed")}
+        return cls(**{**plain, **parsed, **lists})

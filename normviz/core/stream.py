@@ -1,5 +1,6 @@
 """The measured attention of one part of a model: its tokens, layers, heads and numbers."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from normviz.core.axes import Array, StreamName
+from normviz.core.axes import STREAM_KINDS, Array, StreamKind, StreamName
 from normviz.core.catalog import (
     MEASURES,
     ROLLOUT_OF,
@@ -57,11 +58,12 @@ class Layers(Sequence[Array]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stream:
-    """One kind of attention in a model (`encoder`, `decoder` or `cross`), with its measures by id.
+    """One kind of attention in one tower of a model, with its measures by id.
 
-    Not the residual stream: a stream here is all layers of self-attention in the encoder or the
-    decoder, or of the attention from the decoder to the encoder. `weighted-norm` is not stored
-    where `weight` and `value-norm` are: it is their product.
+    Not the residual stream: a stream here is all layers of self-attention in one tower, or of the
+    attention from one tower to another. It is named by its kind (`encoder`, `decoder`, `cross`)
+    where a model has one of each, else by its tower (`vision`, `text`, `text.cross`).
+    `weighted-norm` is not stored where `weight` and `value-norm` are: it is their product.
     """
 
     name: StreamName
@@ -76,9 +78,28 @@ class Stream:
     """Further numbers that belong to the measures, such as `mixing:layer-output`."""
     aliases: Mapping[str, str] = field(default_factory=dict)
     """For measures that coincide with another in this model, the id they are held under."""
+    kind: StreamKind | None = None
+    """Self-attention in both directions (`encoder`) or causal (`decoder`), or `cross`-attention.
+
+    By default what the name says.
+    """
+    other_layers: Mapping[int, str] = field(default_factory=dict)
+    """The layers of the tower without an attention of this stream, and what they have instead."""
+    interruption: str = ""
+    """Why its layers cannot be chained: what else moves tokens between or beside them."""
 
     def __post_init__(self) -> None:
         """Check every array against the axes of the catalog, and make it read-only."""
+        if re.fullmatch(r"[\w-]+(\.[\w-]+)*", self.name) is None:
+            raise BadArrays(
+                f"A stream is named {self.name!r}.",
+                "Expected words of letters and digits, joined by dots.",
+                'Name it "encoder", "decoder", "cross", or after its tower.',
+            )
+        if self.kind is None:
+            kind = self.name.rpartition(".")[2]
+            require_known(kind, STREAM_KINDS, "stream")
+            object.__setattr__(self, "kind", kind)
         for name in self.stored:
             require_known(name, MEASURES, "measure")
         for name, layers in (*self.stored.items(), *self.statistics.items()):
@@ -98,13 +119,19 @@ class Stream:
                     f"The stream has {len(self.layers)}.",
                     "Pass one array for each layer.",
                 )
-        for mapping in ("stored", "statistics", "aliases"):
+        for mapping in ("stored", "statistics", "aliases", "other_layers"):
             object.__setattr__(self, mapping, MappingProxyType(dict(getattr(self, mapping))))
 
     def size(self, axis: str) -> int:
         """Return the length of an axis: `layer`, `head`, `query` or `key`."""
         sizes = {"layer": self.layers, "head": self.heads, "query": self.queries, "key": self.keys}
         return len(sizes[axis])
+
+    @property
+    def layer_contents(self) -> dict[int, str]:
+        """What each layer of the tower has, by its number: `attention`, or what it has instead."""
+        contents = dict.fromkeys(self.layers, "attention") | dict(self.other_layers)
+        return dict(sorted(contents.items()))
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -262,6 +289,9 @@ class Stream:
                 if not {"query", "key"} & {*axes_of(n)}
             },
             self.aliases,
+            self.kind,
+            self.other_layers,
+            self.interruption,
         )
 
     def __repr__(self) -> str:

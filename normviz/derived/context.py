@@ -197,7 +197,7 @@ def _by_offset(shares: Planes) -> Float64[np.ndarray, "head offset"]:
 
 
 def _check_pairs(stream: Stream, measure: str) -> None:
-    if stream.name == "cross":
+    if stream.kind == "cross":
         raise BadInput(
             "In the cross stream queries and keys are tokens of different texts.",
             "Expected self-attention, to compare a token's own share with that of its context.",

@@ -16,7 +16,7 @@ BY_WEIGHT = {"weight": 1.0, "weight-residual": 0.5}
 
 def mixing_ratio(stream: Stream, rung: str) -> Float32[np.ndarray, "layer query"]:
     """Return the mixing ratio of every token on a rung, or by weight; see `Flow.mixing`."""
-    if stream.name == "cross":
+    if stream.kind == "cross":
         raise BadInput(
             "In the cross stream queries and keys are tokens of different texts.",
             "A mixing ratio compares what a token gets from others with its own part.",

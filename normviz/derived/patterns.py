@@ -200,7 +200,7 @@ def cells_of(stream: Stream) -> dict[str, Cells]:
     near["block"] = np.equal.outer(segment, segment) if max(segment, default=0) > 0 else nowhere
     punctuation = np.array([kind == "punctuation" for kind in keys.categories])
     return {
-        **(dict.fromkeys(near, nowhere) if stream.name == "cross" else near),
+        **(dict.fromkeys(near, nowhere) if stream.kind == "cross" else near),
         "special": nowhere | np.array(keys.special, dtype=bool),
         "punctuation": nowhere | punctuation,
     }

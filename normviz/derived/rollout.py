@@ -90,11 +90,18 @@ def _require_rollout(measure: str) -> None:
 
 def require_stacked(stream: Stream) -> Stream:
     """Return the stream if it is self-attention with all layers from 0; else raise `BadInput`."""
-    if stream.name == "cross":
+    if stream.kind == "cross":
         raise BadInput(
             "The cross stream leads from the encoder's tokens to the decoder's.",
             "Expected self-attention, where each layer reads the output of the one below.",
             'Name another stream: stream="encoder" or stream="decoder".',
+        )
+    if stream.interruption:
+        raise BadInput(
+            f"The layers of the {stream.name} stream cannot be chained: {stream.interruption}.",
+            "Expected layers in which nothing but attention moves anything between tokens.",
+            "Use a measure of single layers, or hidden-attribution, which goes through the whole "
+            "model.",
         )
     if not is_stacked(stream):
         raise BadInput(
@@ -107,7 +114,9 @@ def require_stacked(stream: Stream) -> Stream:
 
 def is_stacked(stream: Stream) -> bool:
     """Whether each layer of the stream reads the output of the one before it, from layer 0 on."""
-    return stream.name != "cross" and stream.layers == tuple(range(len(stream.layers)))
+    if stream.kind == "cross" or stream.interruption:
+        return False
+    return stream.layers == tuple(range(len(stream.layers)))
 
 
 def combined_map(stream: Stream, measure: str, layer: int) -> Map:
@@ -128,7 +137,8 @@ def add_identity(step: Map) -> Map:
 
 
 def _cross_note(flow: Flow, stream: Stream) -> str:
-    has_cross = stream.name == "decoder" and len(flow.streams) > 1
+    crosses = (other.kind == "cross" for other in flow.streams.values())
+    has_cross = stream.kind == "decoder" and any(crosses)
     return "; what the decoder reads from the encoder is left out" if has_cross else ""
 
 

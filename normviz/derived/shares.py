@@ -48,7 +48,7 @@ def visible_pairs(stream: Stream, measure: str) -> Bool[np.ndarray, "query key"]
     model.
     """
     shape = stream.size("query"), stream.size("key")
-    if stream.name != "decoder":
+    if stream.kind != "decoder":
         return np.ones(shape, dtype=bool)
     visible = np.tri(*shape, dtype=bool)
     if "query" in MEASURES[measure].axes:

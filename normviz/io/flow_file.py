@@ -27,7 +27,7 @@ from normviz.errors import BadFile, NormvizError
 from normviz.system.files import atomic_file
 
 FORMAT = "normviz flow"
-VERSION = 2
+VERSION = 3
 DESCRIPTION = "flow.json"
 MAX_DESCRIPTION_BYTES = 64 * 2**20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -85,6 +85,9 @@ def _describe(flow: Flow) -> dict[str, Any]:
                 "measures": list(stream.stored),
                 "statistics": list(stream.statistics),
                 "aliases": dict(stream.aliases),
+                "kind": stream.kind,
+                "other_layers": dict(stream.other_layers),
+                "interruption": stream.interruption,
             }
             for name, stream in flow.streams.items()
         },
@@ -182,7 +185,20 @@ def _read_stream(archive: zipfile.ZipFile, name: str, plain: Mapping[str, Any]) 
         )
     statistics = {measure: held.pop(measure) for measure in plain.get("statistics", ())}
     aliases = dict(plain.get("aliases", {}))
-    return Stream(name, queries, keys, layers, heads, held, statistics, aliases)  # type: ignore[arg-type]
+    others = {int(number): content for number, content in plain["other_layers"].items()}
+    return Stream(
+        name,
+        queries,
+        keys,
+        layers,
+        heads,
+        held,
+        statistics,
+        aliases,
+        plain["kind"],
+        others,
+        plain["interruption"],
+    )
 
 
 def _parse_tokens(plain: Mapping[str, list[Any]]) -> Tokens:

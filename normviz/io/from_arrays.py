@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from normviz.core.axes import STREAMS, Array
+from normviz.core.axes import STREAM_KINDS, Array
 from normviz.core.catalog import require_known
 from normviz.core.flow import Flow
 from normviz.core.keywords import refuse_unknown_keywords
@@ -52,7 +52,7 @@ def from_arrays(
     queries = _parse_tokens(target_tokens) if target_tokens is not None else keys
     layers, heads = (tuple(range(n)) for n in alpha.shape[:2])
     if stream is not None:
-        require_known(stream, STREAMS, "stream")
+        require_known(stream, STREAM_KINDS, "stream")
     name = stream or _infer_stream(alpha, is_cross=target_tokens is not None)
     _check_shape(alpha.shape[2:], (len(queries), len(keys)))
     stored = {"weight": Layers(alpha)}

@@ -1,7 +1,6 @@
 """Joining the stages of a run, and turning tensors into numpy streams, one set for each text."""
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
@@ -9,13 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from normviz.core.axes import COMPONENTS, STREAMS, Array, StreamName
+from normviz.core.axes import COMPONENTS, Array, StreamKind
 from normviz.core.catalog import axes_of, require_known, split_statistic, statistic_id
 from normviz.core.receipt import TOLERANCE, GradientCheck, LayerCheck, RungCheck
 from normviz.core.stream import Layers, Stream
 from normviz.core.tokens import Tokens
-from normviz.errors import NotFinite, UnsupportedModel
-from normviz.model.inputs import ModelInputs
+from normviz.errors import NotFinite
+from normviz.model.capture.towers import modality_of
+from normviz.model.inputs import ModelInputs, has_encoder
 from normviz.model.measures.checks import AttentionChecks
 from normviz.model.measures.effective import FORMS
 from normviz.model.measures.ladder.measure import LadderResult
@@ -25,6 +25,8 @@ from normviz.model.measures.results import (
     StageResults,
     select_heads,
 )
+from normviz.model.naming import other_layers, select_sequences
+from normviz.model.types import StreamId
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,16 @@ def collect(
     results: StageResults, prepared: ModelInputs, layers: Collection[int] | None
 ) -> Iterator[TextResult]:
     """Join the stages, sort the layers into streams, and yield each text of the batch."""
-    counts = Counter(stream for stream, _ in results.passed)
+    numbers = sorted({number for _, number in results.passed})
     for layer in layers or ():
-        require_known(layer, range(max(counts.values())), "layer")
-    joined = join_stages(results)
-    by_stream = {name: [item for item in joined if item.stream == name] for name in STREAMS}
+        require_known(layer, numbers, "layer")
+    joined: dict[StreamId, list[LayerResult]] = {}
+    for item in join_stages(results):
+        joined.setdefault(item.stream, []).append(item)
+    for items in joined.values():
+        items.sort(key=lambda item: item.layer)
     for row in range(prepared.batch):
-        yield _collect_text(by_stream, prepared, row)
+        yield _collect_text(joined, results, prepared, row)
 
 
 def join_stages(results: StageResults) -> list[LayerResult]:
@@ -84,30 +89,57 @@ def _join_ladders(
 
 
 def _collect_text(
-    by_stream: dict[StreamName, list[LayerResult]], prepared: ModelInputs, row: int
+    by_stream: Mapping[StreamId, list[LayerResult]],
+    results: StageResults,
+    prepared: ModelInputs,
+    row: int,
 ) -> TextResult:
     streams: dict[str, Stream] = {}
     checks: list[LayerCheck] = []
     rungs: list[RungCheck] = []
     gradients: list[GradientCheck] = []
-    notes: list[str] = []
-    for name, items in by_stream.items():
-        if not items:
-            continue
-        _require_same_tokens(items)
-        numbers = [_check_numbers(item.checks, row) for item in items]
-        others = sum(map(bool, by_stream.values())) - 1
-        actual = _stream_name(name, items, numbers, others=others)
+    shown, notes = select_sequences(tuple(by_stream), prepared, row)
+    for name, stream_id, sequence in shown:
+        items = by_stream[stream_id]
+        numbers = [_check_numbers(item.checks, sequence) for item in items]
+        kind = _kind_of(items, numbers, prepared)
+        actual = kind if name == stream_id.kind else name
         checks += [_layer_check(actual, i, n) for i, n in zip(items, numbers, strict=True)]
-        stream = streams[actual] = _build_stream(actual, items, prepared, row)
+        others = other_layers(stream_id, results)
+        stream = streams[actual] = replace(
+            _build_stream(actual, kind, items, prepared, sequence),
+            other_layers=others,
+            interruption=_interruption(stream_id, others),
+        )
         rungs += [check for item in items for check in _rung_checks(actual, item)]
         gradients += [check for item in items for check in _gradient_checks(actual, item)]
-        notes += [*_projection_notes(items), *_alias_notes(stream)]
+        notes += [*_projection_notes(actual, items), *_alias_notes(stream)]
         notes += _null_space_notes(stream, items[0].null_space)
     return TextResult(streams, tuple(checks), tuple(rungs), tuple(gradients), tuple(notes))
 
 
-def _rung_checks(name: StreamName, item: LayerResult) -> Iterator[RungCheck]:
+def _kind_of(
+    items: list[LayerResult], numbers: list[dict[str, float]], prepared: ModelInputs
+) -> StreamKind:
+    """Return `decoder` for a causal stack, whatever its modules say of themselves."""
+    kind = items[0].stream.kind
+    unsure = kind == "encoder" and not has_encoder(prepared.model) and items[0].stream.keys > 1
+    return "decoder" if unsure and all(n["ahead"] == 0 for n in numbers) else kind
+
+
+def _interruption(stream_id: StreamId, others: Mapping[int, str]) -> str:
+    """Return why the layers of a stream cannot be chained; nothing where they can."""
+    if stream_id.is_windowed:
+        return "its tokens are divided inside each layer, and not alike in all of them"
+    if stream_id.branch:
+        return "each layer has another attention before it"
+    if others:
+        numbers, parts = ", ".join(map(str, others)), ", ".join(dict.fromkeys(others.values()))
+        return f"there is no attention of this stream in layer {numbers} ({parts})"
+    return ""
+
+
+def _rung_checks(name: str, item: LayerResult) -> Iterator[RungCheck]:
     ladder = item.ladder
     if ladder is None:
         return
@@ -115,7 +147,7 @@ def _rung_checks(name: StreamName, item: LayerResult) -> Iterator[RungCheck]:
         yield RungCheck(name, item.layer, rung, ladder.dtype, error, ladder.bias_share[rung])
 
 
-def _gradient_checks(name: StreamName, item: LayerResult) -> Iterator[GradientCheck]:
+def _gradient_checks(name: str, item: LayerResult) -> Iterator[GradientCheck]:
     attribution = item.attribution
     if attribution is None:
         return
@@ -156,43 +188,28 @@ def _null_space_notes(stream: Stream, info: NullSpaceInfo | None) -> Iterator[st
         )
 
 
-def _projection_notes(items: list[LayerResult]) -> Iterator[str]:
+def _projection_notes(name: str, items: list[LayerResult]) -> Iterator[str]:
     """Yield how W_O was found, where that is not by reading its weights."""
-    probed = [item.projection for item in items if item.probed]
+    probed = [name for item in items for name in item.probed]
     if probed:
         yield f"W_O of {', '.join(probed)} was found by sending unit vectors through"
+    factored = [item.layer for item in items if item.factored]
+    if factored:
+        yield (
+            f"{name}: each query has a factor of its own between the heads and the "
+            f"output (layers {', '.join(map(str, factored))}): value-norm is without it, "
+            "weighted-norm and attention are with it"
+        )
     for kind in sorted({item.rounds for item in items if item.rounds is not None}):
         allowed = TOLERANCE[kind]
         yield f"its projections round their input to {kind}: {allowed:.0e} is allowed there"
-
-
-def _require_same_tokens(items: list[LayerResult]) -> None:
-    """Refuse two towers that would be one stream."""
-    by_length = {item.lengths["key"]: item for item in items}
-    if len(by_length) > 1:
-        (a, first), (b, second), *_ = by_length.items()
-        raise UnsupportedModel(
-            f"The {first.stream} attentions {first.projection} and {second.projection} read "
-            f"{a} and {b} tokens.",
-            "All layers of a stream must read the same tokens.",
-            "This model has two towers: analyze one, such as model.text_model or "
-            "model.vision_model.",
-        )
-
-
-def _stream_name(
-    name: StreamName, items: list[LayerResult], numbers: list[dict[str, float]], *, others: int
-) -> StreamName:
-    """Return `decoder` for a single causal stack, whatever its modules are called."""
-    single = name == "encoder" and not others and items[0].lengths["key"] > 1
-    return "decoder" if single and all(n["ahead"] == 0 for n in numbers) else name
 
 
 def _check_numbers(checks: AttentionChecks, row: int) -> dict[str, float]:
     return {f.name: float(getattr(checks, f.name)[row]) for f in fields(checks)}
 
 
-def _layer_check(name: StreamName, item: LayerResult, numbers: dict[str, float]) -> LayerCheck:
+def _layer_check(name: str, item: LayerResult, numbers: dict[str, float]) -> LayerCheck:
     if not all(math.isfinite(number) for number in numbers.values()):
         raise NotFinite(
             f"{name} layer {item.layer} puts out numbers that are not finite "
@@ -211,15 +228,16 @@ def _layer_check(name: StreamName, item: LayerResult, numbers: dict[str, float])
         leak=numbers["leak"],
         bias_share=numbers["bias_share"],
         sink=item.sink,
+        least_weight=numbers["least_weight"],
     )
 
 
 def _build_stream(
-    name: StreamName, items: list[LayerResult], prepared: ModelInputs, row: int
+    name: str, kind: StreamKind, items: list[LayerResult], prepared: ModelInputs, row: int
 ) -> Stream:
     """Return the measures of one stream of one text, as numpy arrays without padding."""
     first = items[0]
-    query_component, key_component = COMPONENTS[name]
+    query_component, key_component = COMPONENTS[kind]
     queries = _tokens(prepared, query_component, first, "query", row)
     same = query_component == key_component and first.lengths["query"] == first.lengths["key"]
     keys = queries if same else _tokens(prepared, key_component, first, "key", row)
@@ -231,7 +249,7 @@ def _build_stream(
     arrays |= rungs
     statistics = {name: arrays.pop(name) for name in tuple(arrays) if split_statistic(name)[0]}
     layers = tuple(item.layer for item in items)
-    return Stream(name, queries, keys, layers, first.heads, arrays, statistics, aliases)
+    return Stream(name, queries, keys, layers, first.heads, arrays, statistics, aliases, kind)
 
 
 def _ladder_arrays(items: list[LayerResult], row: int) -> tuple[dict[str, str], dict[str, Layers]]:
@@ -269,7 +287,9 @@ def _tokens(
     prepared: ModelInputs, component: str, item: LayerResult, axis: str, row: int
 ) -> Tokens:
     """Return the tokens along an axis, without padding."""
-    tokens = prepared.tokens(component, item.lengths[axis], row)
+    text = row * prepared.batch // item.stream.sequences
+    modality = modality_of(item.stream.tower)
+    tokens = prepared.tokens(component, item.lengths[axis], text, modality)
     mask = item.queries if axis == "query" else item.keys
     return tokens if mask is None else tokens.take(_positions(mask[row]).tolist())
 

@@ -46,8 +46,15 @@ class ModelInputs:
         ids = self.tensors.get("decoder_input_ids" if decoding else "input_ids")
         return ids if isinstance(ids, Tensor) else None
 
-    def token_mask(self, component: str, length: int) -> TokenMask | None:
-        """Return which positions hold tokens and not padding; None if all of them do."""
+    def token_mask(
+        self, component: str, length: int, modality: str | None = None
+    ) -> TokenMask | None:
+        """Return which positions hold tokens and not padding; None if all of them do.
+
+        Beside a text, the mask is the text's, and an image or a sound has none.
+        """
+        if modality in ("vision", "audio") and "input_ids" in self.tensors:
+            return None
         decoding = component == "decoder" and has_encoder(self.model)
         mask = self.tensors.get("decoder_attention_mask" if decoding else "attention_mask")
         if not isinstance(mask, Tensor) or mask.ndim != 2:  # noqa: PLR2004
@@ -59,15 +66,15 @@ class ModelInputs:
             return None
         return mask.bool()
 
-    def tokens(self, component: str, length: int, row: int) -> Tokens:
+    def tokens(self, component: str, length: int, row: int, modality: str | None = None) -> Tokens:
         """Return the labels of one sequence: tokens, ids, image patches, times or numbers."""
-        ids = self.ids(component)
+        ids = self.ids(component) if modality not in ("vision", "audio") else None
         if ids is not None and ids.shape[1] == length:
             row_ids = ids[row].tolist()
             if self.tokenizer is not None:
                 return label_tokens(self.tokenizer, row_ids)
             return label_ids(row_ids)
-        if "pixel_values" in self.tensors:
+        if "pixel_values" in self.tensors and modality != "text":
             return label_patches(self.tensors["pixel_values"], self.model, length)
         if component == "encoder":
             times = frame_times(self.tensors, getattr(self.model, "config", None), length)

@@ -22,7 +22,7 @@ from normviz.model.loading import LoadedModel
 from normviz.model.measures.extra_passes import run_extra_passes
 from normviz.model.measures.ladder.decomposition import TracedLayer, measure_decomposition
 from normviz.model.measures.reducer import AttentionReducer
-from normviz.model.measures.results import StageResults, number_attentions
+from normviz.model.measures.results import StageResults
 from normviz.model.options import Options
 from normviz.model.types import AttentionKey  # noqa: TC001 - beartype reads it
 from normviz.system.progress import track_progress
@@ -40,6 +40,7 @@ def run_batch(loaded: LoadedModel, prepared: ModelInputs, options: Options) -> I
             rungs=text.rungs,
             gradients=text.gradients,
             notes=prepared.notes + text.notes + notes,
+            missed=results.missed,
         )
         flow = Flow(text.streams, receipt, prepared.title)
         yield add_derived(flow, options.measures, options.layers, insist=options.by_name)
@@ -66,8 +67,9 @@ def _run_stages(
             step()
 
         on_layer = reducer.add_ladder if reducer.needs_tape else None
-        capture(model, inputs, reduce, on_layer, value_bias=reducer.needs_value_bias)
+        passed = capture(model, inputs, reduce, on_layer, value_bias=reducer.needs_value_bias)
     results = reducer.results
+    results.other_layers, results.missed = passed.other_layers, passed.missed
     if "decomposition" in options.measures:
         with torch.no_grad():
             layers = _trace_all_layers(model, prepared, len(results.passed))
@@ -104,7 +106,7 @@ def _trace_all_layers(model: nn.Module, prepared: ModelInputs, count: int) -> li
     keys: list[AttentionKey] = []
 
     def number(captured: CapturedAttention) -> None:
-        keys.extend(number_attentions([captured.stream], keys))
+        keys.append(captured.key)
 
     def on_layer(trace: LayerTrace) -> None:
         before = sum(len(layer.keys) for layer in layers)

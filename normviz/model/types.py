@@ -1,6 +1,7 @@
 """The types of the model side: what a user may pass, and tensors named by the axis words."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -8,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from normviz.core.axes import StreamName
+from normviz.core.axes import StreamKind
 
 Model = str | Path | nn.Module
 """A model object, its name on the hub, a folder, or the name of a demo model."""
@@ -29,8 +30,30 @@ class Tokenizer(Protocol):
         """Return the vocabulary's own spelling of each id."""
 
 
-AttentionKey = tuple[StreamName, int]
-"""Which attention of a pass: its stream, and the number of its layer in that stream."""
+@dataclass(frozen=True)
+class StreamId:
+    """What identifies the attentions that belong together while a model runs."""
+
+    kind: StreamKind
+    tower: str
+    """The path of the list of layers that they are in."""
+    queries: int
+    keys: int
+    sequences: int
+    """How many sequences were attended to at once: texts of a batch, tiles, frames or windows."""
+    is_windowed: bool = False
+    """Whether the sequences are made inside the layers, and need not be the same in all of them."""
+    chunk: int = 0
+    """Which of several attentions of one module, computed apart and joined."""
+    call: int = 0
+    """Which call of the tower, where it runs several times."""
+    branch: int = 0
+    """Which attention of its kind in each layer, where a layer has several."""
+
+
+AttentionKey = tuple[StreamId, int]
+"""Which attention of a pass: its stream, and the number of its layer in the model."""
+
 
 Weights = Float[Tensor, "batch head query key"]
 """α, from the model's own attention function."""

@@ -91,9 +91,11 @@ def _unheld_aliases(flow: Flow) -> list[str]:
 def _describe_stream(stream: Stream, receipt: Receipt) -> dict[str, Any]:
     return {
         "name": stream.name,
+        "kind": stream.kind,
         "queries": asdict(stream.queries),
         "keys": asdict(stream.keys),
         "layers": stream.layers,
+        "other_layers": dict(stream.other_layers),
         "heads": stream.heads,
         "measures": stream.measures,
         "multiplied": [name for name in stream.measures if name not in stream.stored],

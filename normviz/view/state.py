@@ -250,7 +250,7 @@ def _check_word(name: str, kind: str) -> Callable[[Any, Stream, str], Any]:
 
 def _check_view(value: Any, stream: Stream, _role: str) -> str:
     require_known(value, VIEWS, "view")
-    if value == CROSS_ONLY_VIEW and stream.name != "cross":
+    if value == CROSS_ONLY_VIEW and stream.kind != "cross":
         raise UnknownName(
             f"The view is {CROSS_ONLY_VIEW!r}, and the stream is {stream.name!r}.",
             "It shows how the words of two texts are aligned, so it needs the cross stream.",

@@ -1,5 +1,6 @@
 """Tiny random models of many architectures, built from their configurations alone."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -237,23 +238,24 @@ OFF_REGISTRY = _off_registry()
 ALL = {architecture.name: architecture for architecture in [*ON_REGISTRY, *OFF_REGISTRY]}
 
 
-def quantized_llama(bits):
-    """Return a Llama with its output projections in four or eight bits.
+def quantized_llama(bits, projections=("o_proj",)):
+    """Return a Llama with its output projections, or others too, in four or eight bits.
 
     Its hidden size is 64, because four bits are packed in blocks of 64.
     """
     import bitsandbytes as bnb
 
     model = replace(ALL["llama"], extra={"hidden_size": 64}).build()
-    for layer in model.layers:
-        weight = layer.self_attn.o_proj.weight.data.clone()
+    for layer, name in itertools.product(model.layers, projections):
+        weight = getattr(layer.self_attn, name).weight.data.clone()
+        out, width = weight.shape
         if bits == 4:
-            projection = bnb.nn.Linear4bit(64, 64, bias=False, compute_dtype=torch.float32)
+            projection = bnb.nn.Linear4bit(width, out, bias=False, compute_dtype=torch.float32)
             projection.weight = bnb.nn.Params4bit(weight, requires_grad=False)
         else:
-            projection = bnb.nn.Linear8bitLt(64, 64, bias=False, has_fp16_weights=False)
+            projection = bnb.nn.Linear8bitLt(width, out, bias=False, has_fp16_weights=False)
             projection.weight = bnb.nn.Int8Params(
                 weight, has_fp16_weights=False, requires_grad=False
             )
-        layer.self_attn.o_proj = projection.to("cpu")
+        setattr(layer.self_attn, name, projection.to("cpu"))
     return model

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from contextvars import ContextVar
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,10 +13,13 @@ from torch import Tensor, nn
 class AttentionObserver(Protocol):
     """What the registered attention function reports to (see `registry`)."""
 
+    def attending(self) -> AbstractContextManager[None]:
+        """Return a context in which an attention function runs that is observed as a whole."""
+
     def observe_attention(
         self, module: nn.Module, value: Tensor, mask: Tensor | None, output: Tensor, weight: Tensor
-    ) -> None:
-        """Observe one attention: its inputs and its results."""
+    ) -> Tensor:
+        """Observe one attention, its inputs and results; return what takes its output's place."""
 
 
 active_observer: ContextVar[AttentionObserver | None] = ContextVar("active_observer", default=None)

@@ -1,45 +1,51 @@
-"""Listening to a forward pass: each attention is tracked to its output projection, then reported.
+"""Listening to a forward pass: each attention is followed to what leaves its block, then reported.
 
-W_O is found by tracking the tensor: it is the first linear module whose input shares storage with
-the attention's output. No table of module names is needed.
+No table of module names is needed: an attention is recognized by what it computes (`registry`,
+`tracking`), and everything that the model does with the heads' outputs afterwards, up to the
+residual sum or the end of the attention module, is part of f(x) (`following`).
 """
 
 import inspect
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from normviz.core.axes import StreamName
+from normviz.core.axes import StreamKind
 from normviz.errors import UnsupportedModel
 from normviz.model.capture import registry
+from normviz.model.capture.finishing import Context, ContextAxes, assemble, root_form
+from normviz.model.capture.following import ContextFollower, is_bias
 from normviz.model.capture.hooks import active_observer, hook
 from normviz.model.capture.layers import encoder_prefix
-from normviz.model.capture.patching import attention_implementation, eval_mode
-from normviz.model.capture.projection import Projection, is_linear, projection_of
+from normviz.model.capture.layout import Layout  # noqa: TC001 - beartype reads it
+from normviz.model.capture.output_map import Form, Lost, apply_linear
+from normviz.model.capture.patching import attention_implementation, eval_mode, without_cache
+from normviz.model.capture.projection import Projection, is_linear, probe, rounding_type
 from normviz.model.capture.tape import LayerTrace, layers_on_tape
-from normviz.model.capture.tracking import (
-    CROSS_INPUT_NAMES,
-    TensorTracker,
-    storage_id,
-    uses_registry,
-)
+from normviz.model.capture.towers import LayerLists
+from normviz.model.capture.tracking import CROSS_INPUT_NAMES, AttentionTracker, Product
 from normviz.model.capture.value_bias import ValueBiasTracker
-from normviz.model.decompose import unwrap
-from normviz.model.types import ModelVectors, Values, Weights
+from normviz.model.decompose import DecomposedTensor, Record, unwrap
+from normviz.model.types import AttentionKey, ModelVectors, StreamId, Values, Weights
 
 Result = TypeVar("Result")
+SUMS = {"add", "add_", "__add__", "__radd__", "__iadd__", "sub", "__sub__", "__rsub__"}
 
 
 @dataclass(frozen=True)
 class CapturedAttention:
     """One attention with all that its measures need; dropped before the next one is captured."""
 
-    stream: StreamName
+    stream: StreamId
+    layer: int
+    """The number of its layer in the model."""
     name: str
     module: nn.Module
     weight: Weights
@@ -47,30 +53,42 @@ class CapturedAttention:
     mask: Tensor | None
     projection: Projection
     output: ModelVectors
-    """The output of the output projection, as the model computed it."""
+    """What leaves the attention block, as the model computed it."""
     value_bias: Values | None = None
     """The part of the values that is the bias of their projection, if asked for."""
+    axes: ContextAxes | None = None
+    """How the tensor of the heads' outputs is ordered; None where they have none."""
+    record: Record | None = None
+    """The output on the tape, where the layer runs on one."""
+
+    @property
+    def key(self) -> AttentionKey:
+        """Which attention of the pass it is."""
+        return self.stream, self.layer
 
 
-@dataclass
-class _PendingAttention:
-    """An attention whose output projection has not run yet."""
+class CapturedPass(list[Result]):
+    """What `reduce` returned for each attention of a pass, in the order they ran."""
 
-    module: nn.Module | None
-    """The attention module; off the registry it is unknown until the projection is found."""
-    value: Tensor
-    mask: Tensor | None
-    weight: Tensor
-    value_bias: Tensor | None
-    outputs: list[Tensor]
-    """The output in all its shapes since; kept, so that no storage is reused."""
+    other_layers: Mapping[str, Mapping[int, str]]
+    """For each tower, the layers in which no attention ran, with what they have instead."""
+    missed: tuple[str, ...] = ()
+    """The attentions that ran and could not be captured, by the name of their module."""
 
-    def has_output(self, tensor: Any) -> bool:
-        """Whether a tensor is a view of the output."""
-        return isinstance(tensor, Tensor) and any(
-            tensor.numel() == output.numel() and storage_id(tensor) == storage_id(output)
-            for output in self.outputs
-        )
+
+@dataclass(eq=False)
+class _PendingAttentions:
+    """The attentions of one module, on their way to what leaves it."""
+
+    module: nn.Module
+    running: tuple[nn.Module, ...]
+    """The modules that were running when the first of them was observed."""
+    contexts: list[Context] = field(default_factory=list)
+    finished: set[int] = field(default_factory=set)
+    probed: dict[str, str | None] = field(default_factory=dict)
+    """The modules that unit vectors were sent through, and the type each rounds to."""
+    mapped_by: str = ""
+    """The name of the last linear module that read the context."""
 
 
 class Listener(Generic[Result]):
@@ -79,52 +97,123 @@ class Listener(Generic[Result]):
     def __init__(
         self,
         model: nn.Module,
-        inputs: Mapping[str, Any],
         reduce: Callable[[CapturedAttention], Result],
         bias_tracker: ValueBiasTracker | None = None,
     ) -> None:
-        self.batch = next(len(value) for value in inputs.values() if isinstance(value, Tensor))
         self.names = {module: name for name, module in model.named_modules()}
         self.reduce = reduce
-        self.results: list[Result] = []
-        self.pending: _PendingAttention | None = None
-        self.tracking = ExitStack()
-        """Open while an output is on its way to its projection."""
+        self.results = CapturedPass[Result]()
+        self.pending: _PendingAttentions | None = None
+        self.follower = ContextFollower()
+        self.tracker = AttentionTracker(self)
+        self.roots: dict[Any, Layout] = {}
+        self.running: list[nn.Module] = []
+        self.layers = LayerLists(model)
+        self.calls: Counter[Any] = Counter()
+        """How often each owner of a list of layers ran, and each layer in that call."""
+        self.inputs: dict[nn.Module, torch.Size] = {}
+        """The shape of what each layer received last."""
+        self.keys: set[AttentionKey] = set()
+        self.unread: list[nn.Module] = []
+        """Where a softmax was computed that no product with values has read so far."""
         self.cross_attending: set[nn.Module] = set()
         self.encoder = encoder_prefix(model, self.names)
         self.model = model
         self.bias_tracker = bias_tracker
 
+    # --- attentions -----------------------------------------------------------------------------
+
+    @contextmanager
+    def attending(self) -> Iterator[None]:
+        """Observe nothing while an attention function runs, which is observed as a whole."""
+        self.tracker.paused = True
+        try:
+            yield
+        finally:
+            self.tracker.paused = False
+
     def observe_attention(
         self, module: nn.Module, value: Tensor, mask: Tensor | None, output: Tensor, weight: Tensor
+    ) -> Tensor:
+        """Follow the output of an attention that the registry ran."""
+        bias, shape = self._value_bias(unwrap(value)), unwrap(output).shape
+        plain = unwrap((weight, value, mask))
+        context = Context(plain[0], plain[1], plain[2], bias, "queries first", shape)
+        self.follower.set(output, self._start(context, module))
+        return output
+
+    def observe_product(self, product: Product, output: Tensor) -> Tensor:
+        """Follow the output of an attention that is off the registry."""
+        if self.unread and self.unread[-1] is self.running[-1]:
+            self.unread.pop()
+        bias, shape = self._value_bias(product.value), unwrap(output).shape
+        context = Context(product.weight, product.value, None, bias, product.axes, shape)
+        self.follower.set(output, self._start(context, self.running[-1]))
+        return output
+
+    def observe_multihead(
+        self, arguments: Mapping[str, Any], weight: Tensor, output: Tensor
+    ) -> Tensor:
+        """Follow the output of torch's own multi-head attention, which is projected already."""
+        with torch._C.DisableTorchFunction():  # noqa: SLF001 - our own work is not observed
+            value = _multihead_values(arguments)
+        if arguments["query"] is not arguments["key"]:
+            self.cross_attending.add(self.running[-1])
+        context = Context(weight, value, None, None, "sequence first", None)
+        form = self._start(context, self.running[-1])
+        if value.shape[-2] != weight.shape[-1]:
+            self._refuse("its keys have a bias of their own")
+        out: Tensor = arguments["out_proj_weight"]
+        self.follower.set(output, apply_linear(form, out.detach().T, arguments["out_proj_bias"]))
+        return output
+
+    def _start(self, context: Context, module: nn.Module) -> Form:
+        """Return the form of a new context, after the attentions before it were followed."""
+        pending = self.pending
+        if pending is None or pending.module is not module or module not in self.running:
+            self.require_finished()
+            self.follower.clear()
+            pending = self.pending = _PendingAttentions(module, tuple(self.running))
+        pending.contexts.append(context)
+        return root_form(pending.contexts, self.roots)
+
+    # --- following ------------------------------------------------------------------------------
+
+    def before_function(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """End the following at a residual sum: what is added to the output is not attention."""
+        del options
+        if name == "softmax" and any(map(_is_attention, self.running)):
+            self.unread.append(self.running[-1])
+        if not self.follower or name not in SUMS or len(args) < 2:  # noqa: PLR2004
+            return
+        for term, other in (args[:2], args[1::-1]):
+            form = self.follower.get(term)
+            is_residual = self.follower.get(other) is None and not is_bias(other)
+            if isinstance(form, Form) and form.is_mapped and is_residual:
+                self._finish(form, term)
+
+    def after_function(
+        self, name: str, args: tuple[Any, ...], options: dict[str, Any], result: Any
     ) -> None:
-        """Note an attention, and track its output to a projection."""
-        self.require_projected()
-        bias = self._value_bias(value)
-        self.pending = _PendingAttention(module, value, mask, weight, bias, [output])
-        self.tracking.enter_context(TensorTracker(self))
-
-    def observe_product(self, weight: Tensor, value: Tensor, output: Tensor) -> None:
-        """Note an attention that is off the registry; heads may be folded into the batch."""
-        self.require_projected()
-        weight_by_head = weight.reshape(self.batch, -1, *weight.shape[-2:])
-        value_by_head = value.reshape(self.batch, -1, *value.shape[-2:])
-        bias = self._value_bias(value)
-        bias = None if bias is None else bias.reshape(value_by_head.shape)
-        # The mask is not known here: what no head reads at all counts as masked.
-        mask = weight_by_head.ne(0).any(dim=1, keepdim=True)
-        self.pending = _PendingAttention(None, value_by_head, mask, weight_by_head, bias, [output])
-
-    def observe_view(self, before: Tensor, after: Tensor) -> None:
-        """Track the pending output into another shape."""
-        if self.pending is not None and self.pending.has_output(before):
-            self.pending.outputs.append(after)
+        """Follow the context into what a function makes of it."""
+        if self.follower and self.follower.reads((*args, *options.values())):
+            self.follower.observe(name, args, options, result)
 
     def before_module(
         self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
-        """Note whether a module is given another sequence to attend to."""
+        """Note that a module runs, and whether it is given another sequence to attend to."""
+        self.running.append(module)
+        if module in self.layers.owners:
+            self.calls[module] += 1
+        position = self.layers.positions.get(module)
+        if position is not None:
+            self.calls[module, self.calls[position.owner]] += 1
+            given = next((a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)), None)
+            self.inputs[module] = torch.Size() if given is None else given.shape
         names = _parameter_names(type(module).forward)
+        if not CROSS_INPUTS & set(names):
+            return
         arguments = dict(zip(names[1:], args, strict=False)) | kwargs
         # An extra keyword that is only passed through is not what this module attends to.
         if any(name in names and arguments.get(name) is not None for name in CROSS_INPUT_NAMES):
@@ -132,32 +221,119 @@ class Listener(Generic[Result]):
         else:
             self.cross_attending.discard(module)
 
-    def after_linear(self, module: nn.Module, args: tuple[Any, ...], output: Tensor) -> None:
-        """Reduce the pending attention, if this linear module was its output projection."""
-        pending, args, output = self.pending, unwrap(args), unwrap(output)
-        if self.bias_tracker is not None and args:
-            self.bias_tracker.add_output(module, args[0], output)
-        if pending is None or not args or not pending.has_output(args[0]):
+    def after_module(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+        """Follow the context through a module without rules, and end where its block ends."""
+        self.running.pop()
+        if is_linear(module) and args:
+            if self.bias_tracker is not None:
+                self.bias_tracker.add_output(module, unwrap(args[0]), unwrap(output))
+            self._after_linear(module, args[0], output)
+        pending = self.pending
+        if pending is not None and module in pending.running:
+            for tensor in _tensors(output):
+                form = self.follower.get(tensor)
+                if isinstance(form, Form) and form.is_mapped:
+                    self._finish(form, tensor)
+
+    def _after_linear(self, module: nn.Module, given: Any, output: Any) -> None:
+        """Map the context through a linear module; send unit vectors through if it has no rules."""
+        form, pending = self.follower.get(given), self.pending
+        if pending is None or not isinstance(form, Form) or not isinstance(output, Tensor):
             return
-        self.pending = None
-        self.tracking.close()
-        attention = pending.module or self._parent(module)
-        batch, heads, _, _ = pending.weight.shape
-        sample = args[0].reshape(batch, -1, args[0].shape[-1])
-        bias = pending.value_bias
-        captured = CapturedAttention(
-            stream=self.stream_of(attention),
-            name=self.names[attention],
-            module=attention,
-            weight=pending.weight,
-            value=_per_query_head(pending.value, heads),
-            mask=pending.mask,
-            projection=projection_of(module, self.names[module], sample, heads),
-            output=output.reshape(batch, -1, output.shape[-1]),
-            value_bias=None if bias is None else _per_query_head(bias, heads),
-        )
+        name = self.names[module]
+        pending.mapped_by = name
+        known = self.follower.get(output)
+        if isinstance(known, Form):
+            return
+        with self.attending(), torch._C.DisableTorchFunction():  # noqa: SLF001
+            matrix, bias = probe(module, name, unwrap(given))
+            self.follower.set(output, apply_linear(form, matrix, bias))
+        pending.probed[name] = rounding_type(module)
+
+    def _finish(self, form: Form, tensor: Tensor) -> None:
+        """Report the attentions whose output leaves their block in this tensor."""
+        pending = self.pending
+        assert pending is not None  # noqa: S101 - something is followed
+        self.follower.set(tensor, None)
+        module = pending.module
         with torch._C.DisableTorchFunction():  # noqa: SLF001 - our own work is not observed
-            self.results.append(self.reduce(captured))
+            assembled = assemble(form, unwrap(tensor), pending.contexts)
+            if not assembled:
+                self._refuse("its output is not made of whole heads")
+            for context, _ in assembled:
+                number = pending.contexts.index(context)
+                if number in pending.finished:
+                    self._refuse("its output is added to the residual stream in two places")
+                pending.finished.add(number)
+            record = tensor.record if isinstance(tensor, DecomposedTensor) else None
+            for captured in self._captured(pending, module, assembled, record):
+                self.results.append(self.reduce(captured))
+
+    def _captured(
+        self, pending: _PendingAttentions, module: nn.Module, assembled: Any, record: Record | None
+    ) -> Iterator[CapturedAttention]:
+        rounding = [kind for kind in pending.probed.values() if kind is not None]
+        for context, parts in assembled:
+            chunk = pending.contexts.index(context)
+            stream, layer = self._key(pending, parts.attention_weight.shape, chunk)
+            projection = Projection(
+                pending.mapped_by or self.names[module],
+                parts.weight,
+                parts.bias,
+                parts.terms,
+                tuple(pending.probed),
+                rounding[0] if rounding else None,
+            )
+            yield CapturedAttention(
+                stream=stream,
+                layer=layer,
+                name=self.names[module],
+                module=module,
+                weight=parts.attention_weight,
+                value=parts.value,
+                mask=parts.mask,
+                projection=projection,
+                output=parts.output,
+                value_bias=parts.value_bias,
+                axes=parts.axes,
+                record=record,
+            )
+
+    def _key(self, pending: _PendingAttentions, shape: torch.Size, chunk: int) -> AttentionKey:
+        """Return the stream of an attention, and the model's own number of its layer.
+
+        Layers that run several times in one call, such as those with shared weights, are counted.
+        """
+        module = pending.module
+        sequences, _, queries, keys = shape
+        layer = self.layers.find_layer(pending.running, module)
+        if layer is None:
+            tower, call = self.names[module].rpartition(".")[0], 0
+            stream = StreamId(self.kind_of(module), tower, queries, keys, sequences, chunk=chunk)
+            number, again = 0, True
+        else:
+            position = self.layers.positions[layer]
+            call = self.calls[position.owner]
+            windowed = self.inputs[layer][:-1] != torch.Size([sequences, queries])
+            stream = StreamId(
+                kind=self.kind_of(module),
+                tower=position.tower,
+                queries=queries,
+                keys=keys,
+                sequences=sequences,
+                is_windowed=windowed,
+                chunk=chunk,
+                call=call - 1,
+            )
+            number, again = position.number, self.calls[layer, call] > 1
+        if stream.kind == "encoder" and queries != keys:
+            stream = replace(stream, kind="cross")  # queries of its own, or pooled ones
+        if again:
+            number = sum(stream == other for other, _ in self.keys)
+        while (stream, number) in self.keys:
+            stream = replace(stream, branch=stream.branch + 1)
+        self.keys.add((stream, number))
+        return stream, number
 
     def _value_bias(self, value: Tensor) -> Tensor | None:
         """Return the part of the values that is bias, if asked for."""
@@ -174,29 +350,79 @@ class Listener(Generic[Result]):
             )
         return bias
 
-    def _parent(self, module: nn.Module) -> nn.Module:
-        return self.model.get_submodule(self.names[module].rpartition(".")[0])
-
-    def stream_of(self, module: nn.Module) -> StreamName:
-        """Return the stream an attention module belongs to."""
+    def kind_of(self, module: nn.Module) -> StreamKind:
+        """Return whether a module attends to its own sequence, causally or not, or to another."""
         if module in self.cross_attending:
             return "cross"
         if self.encoder is not None:
             return "encoder" if self.names[module].startswith(self.encoder) else "decoder"
         return "decoder" if getattr(module, "is_causal", False) else "encoder"
 
-    def require_projected(self) -> None:
-        """Raise if the output projection of the last attention was not found."""
-        if self.pending is None:
-            return
-        module = self.pending.module
-        name = f" {self.names[module]} ({type(module).__name__})" if module is not None else ""
+    def finish_pass(self) -> CapturedPass[Result]:
+        """Return the results, once the model has run."""
+        self.require_finished()
+        results = self.results
+        numbers: dict[str, list[int]] = {}
+        for stream, number in self.keys:
+            numbers.setdefault(stream.tower, []).append(number)
+        others = {t: self.layers.describe_others(t, seen) for t, seen in numbers.items()}
+        results.other_layers = {tower: found for tower, found in others.items() if found}
+        results.missed = tuple(dict.fromkeys(self.names[module] for module in self.unread))
+        if not results:
+            self._refuse_pass()
+        return results
+
+    def _refuse_pass(self) -> None:
+        name = type(self.model).__name__
+        if self.unread:
+            places = ", ".join(dict.fromkeys(self.names[module] for module in self.unread))
+            raise UnsupportedModel(
+                f"{name} computes attention ({places}) in a way that normviz cannot capture.",
+                "normviz supports models on transformers' AttentionInterface, and attention "
+                "written as a softmax over the keys followed by a product with the values.",
+                "Use normviz.from_arrays with attention weights of your own.",
+            )
         raise UnsupportedModel(
-            f"In {type(self.model).__name__}, the output of an attention{name} "
-            "did not enter a linear module directly.",
-            "normviz needs the output projection that follows the attention, to compute f(x).",
-            "Something is between the two (a gate, a norm, a fused kernel); please report it.",
+            f"No attention was captured in {name}: no softmax was computed in it that weights "
+            "values, as in models that mix tokens by convolution, recurrence or a transform.",
+            "normviz measures softmax attention: models on transformers' AttentionInterface, and "
+            "attention written as a softmax followed by a product with the values.",
+            "Use normviz.from_arrays with attention weights of your own.",
         )
+
+    def require_finished(self) -> None:
+        """Raise if the last attentions were not followed to the end of their block."""
+        pending = self.pending
+        if pending is None or len(pending.finished) == len(pending.contexts):
+            return
+        lost = [f.operation for _, f in self.follower.known.values() if isinstance(f, Lost)]
+        self._refuse(
+            f"the operation {lost[0]!r} is not linear in it"
+            if lost
+            else "no linear module reads it"
+        )
+
+    def _refuse(self, reason: str) -> None:
+        assert self.pending is not None  # noqa: S101
+        module, mapped_by = self.pending.module, self.pending.mapped_by
+        through = f", which {mapped_by} reads," if mapped_by else ""
+        raise UnsupportedModel(
+            f"In {type(self.model).__name__}, the output of the attention {self.names[module]} "
+            f"({type(module).__name__}){through} could not be followed to the end of its block: "
+            f"{reason}.",
+            "normviz needs every step between the heads and the residual sum to be linear in the "
+            "heads' outputs, to compute f(x).",
+            "Ask for the weights of this model with output_attentions=True and give them to "
+            "normviz.from_arrays, or report the model.",
+        )
+
+
+CROSS_INPUTS = set(CROSS_INPUT_NAMES)
+
+
+def _is_attention(module: nn.Module) -> bool:
+    """Whether a module's class is named as an attention: a softmax elsewhere may be a router's."""
+    return re.search("atten|attn", type(module).__name__, re.IGNORECASE) is not None
 
 
 @cache
@@ -205,11 +431,26 @@ def _parameter_names(forward: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(inspect.signature(forward).parameters)
 
 
-def _per_query_head(value: Tensor, heads: int) -> Tensor:
-    """Return the value vectors of each query head; consecutive heads of a group share theirs."""
-    if value.shape[1] == heads:
-        return value
-    return value.repeat_interleave(heads // value.shape[1], dim=1)
+def _tensors(output: Any) -> Iterator[Tensor]:
+    """Yield the tensors in what a module returned."""
+    if isinstance(output, Tensor):
+        yield output
+    elif isinstance(output, Mapping):
+        yield from _tensors(tuple(output.values()))
+    elif isinstance(output, list | tuple):
+        for item in output:
+            yield from _tensors(item)
+
+
+def _multihead_values(arguments: Mapping[str, Any]) -> Tensor:
+    """Return the values of torch's own multi-head attention `[batch head key dim]`."""
+    heads, value = arguments["num_heads"], arguments["value"]
+    weight, bias = arguments["v_proj_weight"], arguments["in_proj_bias"]
+    if not arguments["use_separate_proj_weight"]:
+        weight = arguments["in_proj_weight"].chunk(3)[2]
+    bias = None if bias is None else bias.chunk(3)[2]
+    projected = torch.nn.functional.linear(value, weight, bias)  # key batch model
+    return projected.reshape(*projected.shape[:2], heads, -1).permute(1, 2, 0, 3)
 
 
 @contextmanager
@@ -219,12 +460,9 @@ def _listening(listener: Listener[Any]) -> Iterator[None]:
         token = active_observer.set(listener)
         stack.callback(active_observer.reset, token)
         for module in listener.names:
-            if is_linear(module):
-                register = module.register_forward_hook
-                hook(stack, register, listener.after_linear, observer=listener)
-            elif set(CROSS_INPUT_NAMES) & set(_parameter_names(type(module).forward)):
-                register = module.register_forward_pre_hook
-                hook(stack, register, listener.before_module, observer=listener, with_kwargs=True)
+            before, after = module.register_forward_pre_hook, module.register_forward_hook
+            hook(stack, before, listener.before_module, observer=listener, with_kwargs=True)
+            hook(stack, after, listener.after_module, observer=listener)
         yield
 
 
@@ -236,7 +474,7 @@ def capture(
     *,
     through_all_layers: bool = False,
     value_bias: bool = False,
-) -> list[Result]:
+) -> CapturedPass[Result]:
     """Run the model once and return what `reduce` makes of each attention, in the order they run.
 
     With `on_layer`, every layer runs on tape, and its trace is passed there once its attentions
@@ -245,30 +483,19 @@ def capture(
     as it was (mode, attention implementation, hooks, random numbers), also after an error.
     """
     bias_tracker = ValueBiasTracker() if value_bias else None
-    listener = Listener(model, inputs, reduce, bias_tracker)
+    listener = Listener(model, reduce, bias_tracker)
     modules = list(listener.names)
-    on_registry = uses_registry(modules)
-    implementation = registry.NAME if on_registry else "eager"
     with ExitStack() as stack:
         stack.enter_context(eval_mode(modules))
-        stack.enter_context(attention_implementation(modules, implementation))
+        stack.enter_context(attention_implementation(modules, registry.NAME))
+        stack.enter_context(without_cache(modules))
         stack.enter_context(_listening(listener))
-        if not on_registry:
-            stack.enter_context(TensorTracker(listener, products=True))
         if bias_tracker is not None:
             stack.enter_context(bias_tracker)
-        stack.enter_context(listener.tracking)
+        stack.enter_context(listener.tracker)
         if on_layer is not None:
             stack.enter_context(
                 layers_on_tape(model, on_layer, through_all_layers=through_all_layers)
             )
         model(**inputs)
-        listener.require_projected()
-    if not listener.results:
-        raise UnsupportedModel(
-            f"No attention was captured in {type(model).__name__}.",
-            "normviz supports models on transformers' AttentionInterface, and attention written as "
-            "a softmax followed by a product with the values.",
-            "Use normviz.from_arrays with attention weights of your own.",
-        )
-    return listener.results
+        return listener.finish_pass()

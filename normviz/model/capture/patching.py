@@ -93,6 +93,15 @@ def eager_experts(model: nn.Module) -> AbstractContextManager[None]:
     return patched(configs, EXPERTS, "eager")
 
 
+def without_cache(modules: Iterable[nn.Module]) -> AbstractContextManager[None]:
+    """Let a model keep no keys and values for later passes, for the length of a `with`.
+
+    Not every model has a keyword for it; all read it from their configurations.
+    """
+    configs = [config for config in attention_configs(modules) if hasattr(config, "use_cache")]
+    return patched(configs, "use_cache", value=False)
+
+
 @contextmanager
 def eval_mode(modules: Sequence[nn.Module]) -> Iterator[None]:
     """Put modules in evaluation mode, without gradients; keep the state of random generators."""
@@ -158,12 +167,13 @@ class _Context:
 
 
 @contextmanager
-def ready_for_jvp(model: nn.Module) -> Iterator[None]:
+def ready_for_jvp(model: nn.Module, implementation: str) -> Iterator[None]:
     """Let a model run on dual numbers: eager attention, experts one by one, no casts of modules."""
     modules = list(model.modules())
     with (
         eval_mode(modules),
-        attention_implementation(modules, "eager"),
+        attention_implementation(modules, implementation),
+        without_cache(modules),
         eager_experts(model),
         frozen_modules(modules),
         autograd_functions_inlined(modules),

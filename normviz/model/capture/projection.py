@@ -1,4 +1,4 @@
-"""The output projection W_O of an attention, as a matrix split into heads."""
+"""The map from an attention's heads to what leaves its block: W_O and all that stands beside it."""
 
 from dataclasses import dataclass
 
@@ -8,20 +8,47 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from normviz.errors import UnsupportedModel
-from normviz.model.types import OutputMap
+from normviz.model.types import ModelVectors, OutputMap, Values, at_least_single
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class ProjectionTerm:
+    """One branch of a projection whose parts depend on the query that receives them."""
+
+    weight: OutputMap
+    scale: Float[Tensor, "batch query 1"] | None = None
+    """A factor of each query."""
+    before: Float[Tensor, "batch head query dim"] | None = None
+    """A factor of each number of a head's output, as a gate has."""
+    after: ModelVectors | None = None
+    """A factor of each number of the output."""
+
+    def apply(self, context: Values) -> ModelVectors:
+        """Return what this branch makes of the heads' outputs."""
+        if self.before is not None:
+            context = context * at_least_single(self.before)
+        output = torch.einsum("bhqd,hdm->bqm", context, at_least_single(self.weight))
+        for factor in (self.scale, self.after):
+            output = output if factor is None else output * at_least_single(factor)
+        return output
+
+
+@dataclass(frozen=True, eq=False)
 class Projection:
-    """W_O and b_O of one attention."""
+    """Everything between the heads' outputs and what leaves the attention block."""
 
     name: str
+    """The module that the output leaves, or the one that mapped it."""
     weight: OutputMap
-    bias: Float[Tensor, " model"] | None
-    probed: bool
-    """Whether the matrix was found by sending unit vectors through the module."""
-    rounds: str | None
-    """The type that the module rounds its input to, which makes it not quite linear; else None."""
+    """W_O with the adapters beside it; factors of single queries left out."""
+    bias: Float[Tensor, " model"] | ModelVectors | None
+    """What is added that comes from no token that is read."""
+    terms: tuple[ProjectionTerm, ...] = ()
+    """The branches with their factors, where queries have some; empty where `weight` is all."""
+    probed: tuple[str, ...] = ()
+    """The modules whose matrix was found by sending unit vectors through."""
+    rounds: str | None = None
+    """The type that a module rounds its input to, which makes it not quite linear; else None."""
 
 
 def is_linear(module: nn.Module) -> bool:
@@ -31,21 +58,11 @@ def is_linear(module: nn.Module) -> bool:
     )
 
 
-def projection_of(module: nn.Module, name: str, sample: Tensor, heads: int) -> Projection:
-    """Return the matrix and bias of a linear module, split into heads.
-
-    Plain modules have both in their weights. Any other module (quantized, adapted, offloaded to
-    another device) is probed: its output for the unit vectors is the matrix, for zero the bias.
-    """
-    matrix, bias, probed = _matrix(module, name, sample)
-    by_head = matrix.reshape(heads, -1, matrix.shape[-1])  # head dim model
-    return Projection(name, by_head, bias, probed, _rounding_type(module) if probed else None)
-
-
 def bias_of(module: nn.Module, sample: Tensor) -> Tensor | None:
     """Return the bias of a linear module: the one beside its weights, or its output for zero."""
     if _is_plain(module, sample):
-        return _detached(module.bias)  # type: ignore[arg-type]
+        bias: Tensor | None = module.bias  # type: ignore[assignment]
+        return None if bias is None else bias.detach()
     zero: Tensor = module.forward(sample.new_zeros(1, 1, sample.shape[-1]))
     return zero[0, 0]
 
@@ -57,15 +74,12 @@ def _is_plain(module: nn.Module, sample: Tensor) -> bool:
     return here and type(module) in (nn.Linear, Conv1D)
 
 
-def _matrix(module: nn.Module, name: str, sample: Tensor) -> tuple[Tensor, Tensor | None, bool]:
-    """Return the matrix, the bias, and whether they were found by probing."""
-    if _is_plain(module, sample):
-        weight: Tensor = module.weight.detach()  # type: ignore[operator]
-        matrix = weight.T if type(module) is nn.Linear else weight
-        return matrix, _detached(module.bias), False  # type: ignore[arg-type]
+def probe(module: nn.Module, name: str, sample: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the matrix and bias of a linear module: its images of the unit vectors and of zero."""
+    width = sample.shape[-1]
+    units = torch.eye(width, dtype=sample.dtype, device=sample.device)
     try:
-        zero = module.forward(torch.zeros_like(sample[:1, :1]))
-        units = torch.eye(sample.shape[-1], dtype=sample.dtype, device=sample.device)
+        zero = module.forward(units.new_zeros(1, 1, width))
         images = module.forward(units[None])
     except Exception as error:
         raise UnsupportedModel(
@@ -74,14 +88,10 @@ def _matrix(module: nn.Module, name: str, sample: Tensor) -> tuple[Tensor, Tenso
             "normviz needs its matrix to compute the norms of the transformed vectors.",
             "Load the model without quantization, or dequantize this module.",
         ) from error
-    return (images - zero)[0], zero[0, 0], True
+    return (images - zero)[0], zero[0, 0]
 
 
-def _detached(bias: Tensor | None) -> Tensor | None:
-    return None if bias is None else bias.detach()
-
-
-def _rounding_type(module: nn.Module) -> str | None:
+def rounding_type(module: nn.Module) -> str | None:
     """Return the type a quantized module rounds its input to, or None.
 
     Modules in eight bits round to int8; modules in four bits, packed for some CPUs, to bfloat16.

@@ -12,13 +12,14 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from normviz.core.axes import StreamName
+from normviz.model.capture.finishing import ContextAxes
 from normviz.model.capture.hooks import hook
 from normviz.model.capture.layers import encoder_prefix, hidden_states_in, layers_of, sequence_of
 from normviz.model.capture.listener import CapturedAttention, capture
 from normviz.model.capture.patching import eager_experts
 from normviz.model.capture.tracking import CROSS_INPUT_NAMES
 from normviz.model.decompose.tape import SourceSequence
+from normviz.model.types import AttentionKey
 
 AttentionIndex = tuple[int, int]
 """The position of an attention in a pass: the number of its layer's call, its number in there."""
@@ -28,11 +29,17 @@ AttentionIndex = tuple[int, int]
 class AttentionCall:
     """One attention inside a layer."""
 
-    stream: StreamName
-    projection: nn.Module
+    key: AttentionKey
     heads: int
+    axes: ContextAxes | None
+    """How the tensor of the heads' outputs is ordered; None where they have none."""
     captured: CapturedAttention | None
     """Everything that was captured of it, if asked for."""
+
+    @property
+    def is_cross(self) -> bool:
+        """Whether it reads another sequence."""
+        return self.key[0].kind == "cross"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +80,9 @@ class LayerCall:
         name = self.cross_input_name
         return None if name is None else self.bound.arguments[name]
 
-    def key_sequence(self, stream: StreamName) -> SourceSequence:
+    def key_sequence(self, attention: AttentionCall) -> SourceSequence:
         """Return whose tokens are the keys of one of its attentions."""
-        return "other" if stream == "cross" else self.sequence
+        return "other" if attention.is_cross else self.sequence
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +126,7 @@ class _Recorder:
     """Collects the calls of all layers during a pass."""
 
     def __init__(self, model: nn.Module, *, keep: bool) -> None:
-        self.modules = dict(model.named_modules())
-        self.names = {module: name for name, module in self.modules.items()}
+        self.names = {module: name for name, module in model.named_modules()}
         self.encoder = encoder_prefix(model, self.names)
         self.keep = keep
         self.calls: list[LayerCall] = []
@@ -132,9 +138,9 @@ class _Recorder:
         """Note an attention of the layer that is running."""
         self.attentions.append(
             AttentionCall(
-                captured.stream,
-                self.modules[captured.projection.name],
+                captured.key,
                 captured.weight.shape[1],
+                captured.axes,
                 captured if self.keep else None,
             )
         )

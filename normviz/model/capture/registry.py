@@ -15,7 +15,6 @@ from transformers.masking_utils import eager_mask
 
 from normviz.errors import UnsupportedModel
 from normviz.model.capture.hooks import active_observer
-from normviz.model.decompose import unwrap
 
 NAME = "normviz"
 
@@ -45,11 +44,12 @@ def _attend(
     **kwargs: Any,
 ) -> tuple[Tensor, Tensor | None]:
     attention = eager_attention_of(module)
-    output, weight = attention(module, query, key, value, attention_mask, *args, **kwargs)
     observer = active_observer.get()
     if observer is None:
-        return output, weight
-    observer.observe_attention(module, *unwrap((value, attention_mask, output, weight)))
+        return attention(module, query, key, value, attention_mask, *args, **kwargs)
+    with observer.attending():
+        output, weight = attention(module, query, key, value, attention_mask, *args, **kwargs)
+    output = observer.observe_attention(module, value, attention_mask, output, weight)
     return output, None  # the observer has the weights; the model need not keep them
 
 

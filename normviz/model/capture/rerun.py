@@ -6,20 +6,21 @@ the pass once everything needed has been seen. Under `torch.func` the vectors ma
 
 import inspect
 from collections import OrderedDict
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from torch import Tensor, nn
 
 from normviz.model.capture.early_stop import StopForward
-from normviz.model.capture.hooks import hook
+from normviz.model.capture.hooks import active_observer, hook
 from normviz.model.capture.layers import hidden_states_in
-from normviz.model.capture.recording import LayerCall, RecordedPass
+from normviz.model.capture.recording import AttentionCall, LayerCall, RecordedPass
+from normviz.model.capture.tracking import AttentionTracker, Product
 
 Edit = Callable[[int, Tensor], Tensor]
-"""Returns what replaces a tensor at the attention of that number in a layer."""
+"""Returns what replaces the heads' outputs in the attention of that number in a layer."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class RerunTrace:
     """The vectors of a pass, up to where it was stopped."""
 
     contexts: list[list[Tensor]] = field(default_factory=list)
-    """For each layer, the inputs of its output projections: the joined heads."""
+    """For each layer, the heads' outputs in its attentions `[sequence query head dim]`."""
     outputs: list[Tensor] = field(default_factory=list)
     """The output of each layer."""
     input: Tensor | None = None
@@ -83,8 +84,13 @@ class _Rerun:
             raise StopForward  # the head of the model is not needed
         return output
 
-    def before_projection(self, _projection: nn.Module, args: tuple[Any, ...]) -> None:
-        self.trace.contexts[-1].append(args[0])
+    def after_attention(self, output: Tensor) -> Tensor:
+        if not self.trace.contexts:
+            return output
+        contexts, call = self.trace.contexts[-1], self.calls[self.number]
+        if len(contexts) < len(call.attentions):
+            contexts.append(_to_heads(call.attentions[len(contexts)], output))
+        return output
 
     def before_norm(self, _norm: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return (self.vectors, *args[1:])
@@ -98,13 +104,11 @@ def rerun_model(
     The pass ends after the last layer, or with `until` before the layer call of that number.
     """
     rerun = _Rerun(recorded, point, vectors, until)
-    projections = {a.projection: None for call in recorded.calls for a in call.attentions}
     with ExitStack() as stack, suppress(StopForward):
+        stack.enter_context(_contexts_through(rerun.after_attention))
         for layer in {call.layer: None for call in recorded.calls}:
             hook(stack, layer.register_forward_pre_hook, rerun.before_layer, with_kwargs=True)
             hook(stack, layer.register_forward_hook, rerun.after_layer, with_kwargs=True)
-        for projection in projections:
-            hook(stack, projection.register_forward_pre_hook, rerun.before_projection)
         if point.kind == "norm":
             norm = recorded.norms[recorded.calls[point.number].sequence].module
             hook(stack, norm.register_forward_pre_hook, rerun.before_norm)
@@ -118,35 +122,95 @@ def rerun_layer(
     cross_vectors: Tensor | None = None,
     *,
     edit_context: Edit | None = None,
-    edit_output: Edit | None = None,
     until: int | None = None,
 ) -> tuple[list[Tensor], Tensor | None]:
-    """Run one layer on other vectors; return its output projections' inputs and its output.
+    """Run one layer on other vectors; return the heads' outputs of its attentions, and its output.
 
-    `edit_context` and `edit_output` replace the input and the output of a projection; with `until`
-    the layer is stopped before the projection of that number, and its output is None.
+    The heads' outputs are `[sequence query head dim]`. `edit_context` replaces them; with `until`
+    the layer is stopped after the attention of that number, and its output is None.
     """
     contexts: list[Tensor] = []
-    numbers = {a.projection: number for number, a in enumerate(call.attentions)}
 
-    def before_projection(projection: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        number = numbers[projection]
-        contexts.append(args[0] if edit_context is None else edit_context(number, args[0]))
+    def after_attention(output: Tensor) -> Tensor:
+        number = len(contexts)
+        if number == len(call.attentions):
+            return output
+        attention = call.attentions[number]
+        context = _to_heads(attention, output)
+        contexts.append(context if edit_context is None else edit_context(number, context))
         if number == until:
             raise StopForward
-        return (contexts[-1], *args[1:])
-
-    def after_projection(projection: nn.Module, _args: Any, output: Tensor) -> Tensor:
-        return output if edit_output is None else edit_output(numbers[projection], output)
+        return output if edit_context is None else _from_heads(attention, contexts[-1])
 
     output = None
-    with ExitStack() as stack, suppress(StopForward):
-        for projection in numbers:
-            hook(stack, projection.register_forward_pre_hook, before_projection)
-            hook(stack, projection.register_forward_hook, after_projection)
+    with _contexts_through(after_attention), suppress(StopForward):
         bound = _bind(call, vectors, cross_vectors)
         output = hidden_states_in(call.layer(*bound.args[1:], **bound.kwargs))
     return contexts, output
+
+
+def _to_heads(attention: AttentionCall, output: Tensor) -> Tensor:
+    return output if attention.axes is None else attention.axes.to_heads(output)
+
+
+def _from_heads(attention: AttentionCall, context: Tensor) -> Tensor:
+    return context if attention.axes is None else attention.axes.from_heads(context)
+
+
+class _ContextObserver:
+    """Passes the heads' outputs of every attention through a function."""
+
+    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
+        self.function = function
+        self.tracker = AttentionTracker(self, written_out=True)
+
+    @contextmanager
+    def attending(self) -> Iterator[None]:
+        """Observe nothing while an attention function runs, which is observed as a whole."""
+        self.tracker.paused = True
+        try:
+            yield
+        finally:
+            self.tracker.paused = False
+
+    def observe_attention(
+        self, module: nn.Module, value: Tensor, mask: Tensor | None, output: Tensor, weight: Tensor
+    ) -> Tensor:
+        """Return the output of an attention, passed through the function."""
+        del module, value, mask, weight
+        return self.function(output)
+
+    def observe_product(self, product: Product, output: Tensor) -> Tensor:
+        """Return the output of an attention off the registry, passed through the function."""
+        del product
+        return self.function(output)
+
+    def observe_multihead(
+        self, arguments: Mapping[str, Any], weight: Tensor, output: Tensor
+    ) -> Tensor:
+        """Return the output of torch's own multi-head attention, passed through the function."""
+        del arguments, weight
+        return self.function(output)
+
+    def before_function(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """Do nothing: only attentions matter here."""
+
+    def after_function(
+        self, name: str, args: tuple[Any, ...], options: dict[str, Any], result: Any
+    ) -> None:
+        """Do nothing: only attentions matter here."""
+
+
+@contextmanager
+def _contexts_through(function: Callable[[Tensor], Tensor]) -> Iterator[None]:
+    """Pass the heads' outputs of every attention through a function inside a `with`."""
+    observer = _ContextObserver(function)
+    token = active_observer.set(observer)
+    try:
+        with observer.tracker:
+            yield
+    finally:
+        active_observer.reset(token)
 
 
 def _bind(call: LayerCall, vectors: Tensor, cross_vectors: Tensor | None) -> inspect.BoundArguments:

@@ -1,22 +1,24 @@
-"""Tracking tensors from one torch function to the next.
+"""Recognizing attentions in the torch functions that a model calls.
 
-A view, a transpose or a cast keeps the numbers of its input; tracking these leads from an attention
-to its output projection. In models that do not use the attention registry of transformers, the
-attention itself is found in this way, as a softmax whose result is multiplied with the values.
-Whether that is the whole attention is not assumed: the receipt checks it.
+In code that does not use the attention registry of transformers, an attention is a softmax whose
+result is multiplied with the values. Whether that is the whole attention is not assumed: the
+receipt checks it.
 """
 
-import sys
+import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from torch import Tensor, nn
+import torch
+import torch.nn.functional as F  # noqa: N812 - its usual name
+from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from normviz.model.decompose import unwrap
 
-CROSS_INPUT_NAMES = ("key_value_states", "encoder_hidden_states")
+CROSS_INPUT_NAMES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
 """The parameters in which modules receive the other sequence that cross-attention reads."""
 PRODUCTS = {"matmul", "bmm", "__matmul__"}
 SAME_NUMBERS = {
@@ -24,12 +26,12 @@ SAME_NUMBERS = {
     "dropout", "to", "type_as", "type", "float", "clone", "dropout_", "split", "chunk",
 }  # fmt: skip
 """Functions whose result has the numbers of their input; in evaluation mode dropout is one."""
-
-
-def uses_registry(modules: Iterable[nn.Module]) -> bool:
-    """Whether the file of any of the modules uses the attention registry of transformers."""
-    names = {type(module).__module__ for module in modules}
-    return any(hasattr(sys.modules.get(name), "ALL_ATTENTION_FUNCTIONS") for name in names)
+STILL_WEIGHTS = SAME_NUMBERS | {
+    "mul", "__mul__", "__rmul__", "__imul__", "div", "__truediv__", "masked_fill", "masked_fill_",
+    "where", "__getitem__", "half", "bfloat16", "double", "nan_to_num", "view_as", "reshape_as",
+    "expand", "repeat_interleave", "add", "__add__", "sub", "__sub__", "narrow",
+}  # fmt: skip
+"""Functions of weights whose result may still be weights: what the values are multiplied with."""
 
 
 def storage_id(tensor: Tensor) -> int:
@@ -66,46 +68,160 @@ class TorchFunctionObserver(TorchFunctionMode):
         """Observe a call whose first argument is a tensor; `result` is None if it is no tensor."""
 
 
+@dataclass(frozen=True, eq=False)
+class Product:
+    """Attention weights times values, and where the result's axes come from."""
+
+    weight: Tensor
+    """`[..., query, key]`."""
+    value: Tensor
+    """`[..., key, dim]`; its leading axes are those of the weights, or can be expanded to them."""
+    axes: tuple[int, ...] | None = None
+    """The axes of `[..., query, dim]` in the order of the result; None where it is the same."""
+
+
 @runtime_checkable
-class TensorObserver(Protocol):
-    """What a `TensorTracker` reports to."""
+class FunctionObserver(Protocol):
+    """What an `AttentionTracker` reports to."""
 
-    def observe_product(self, weight: Tensor, value: Tensor, output: Tensor) -> None:
-        """Observe a product of attention weights and values."""
+    def observe_product(self, product: Product, output: Tensor) -> Tensor:
+        """Observe a product of attention weights and values; return what takes its place."""
 
-    def observe_view(self, before: Tensor, after: Tensor) -> None:
-        """Observe that a tensor has the numbers of another one."""
+    def observe_multihead(
+        self, arguments: Mapping[str, Any], weight: Tensor, output: Tensor
+    ) -> Tensor:
+        """Observe torch's own multi-head attention, projected; return what takes its place."""
+
+    def before_function(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """Observe that a function is about to run."""
+
+    def after_function(
+        self, name: str, args: tuple[Any, ...], options: dict[str, Any], result: Any
+    ) -> None:
+        """Observe what a function returned."""
 
 
-class TensorTracker(TorchFunctionObserver):
-    """Reports tensors that keep their numbers; with `products`, also softmax times values."""
+class AttentionTracker(TorchFunctionMode):
+    """Reports softmax times values, and every other function, to an observer."""
 
-    def __init__(self, observer: TensorObserver, *, products: bool = False) -> None:
+    def __init__(self, observer: FunctionObserver, *, written_out: bool = False) -> None:
         super().__init__()
         self.observer = observer
-        self.products = products
+        self.written_out = written_out
+        """Whether fused attention is computed step by step, so that it can be differentiated."""
+        self.paused = False
+        """Whether an attention function runs that is observed as a whole."""
         self.weights: dict[int, Tensor] = {}
-        """The last softmax in all its shapes, by storage; kept, so that no storage is reused."""
+        """The last softmax in all its forms, by id; kept, so that no id is reused."""
 
-    def observe(
+    def __torch_function__(
         self,
         func: Callable[..., Any],
-        args: tuple[Any, ...],
-        options: Mapping[str, Any],
-        result: Tensor | None,
-    ) -> None:
-        """Track where the numbers of the weights went."""
-        del options
-        if result is None:
-            return
-        name, tensor = getattr(func, "__name__", ""), args[0]
-        if name in SAME_NUMBERS:
-            if storage_id(tensor) in self.weights:
-                self.weights[storage_id(result)] = result
-            self.observer.observe_view(tensor, result)
-        elif self.products and name == "softmax":
-            self.weights = {storage_id(result): result}
-        elif name in PRODUCTS and storage_id(tensor) in self.weights:
-            softmax = next(iter(self.weights.values()))
-            self.weights = {}
-            self.observer.observe_product(tensor.reshape(softmax.shape), unwrap(args[1]), result)
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Run the function, and report it."""
+        del types
+        options = kwargs or {}
+        if self.paused:
+            return func(*args, **options)
+        name = getattr(func, "__name__", "")
+        self.observer.before_function(name, args, options)
+        if name == "scaled_dot_product_attention":
+            weight, value = _scaled_dot_product(*unwrap(args), **unwrap(options))
+            output = weight @ value if self.written_out else func(*args, **options)
+            return self.observer.observe_product(Product(weight, value), output)
+        result = func(*args, **options)
+        if name == "multi_head_attention_forward":
+            return self._observe_multihead(args, options, result)
+        if name == "softmax":
+            if _is_over_last_axis(result, args, options):
+                self.weights = {id(result): result}
+        elif self.weights:
+            product = self._product(name, args, result)
+            if product is not None:
+                self.weights = {}
+                return self.observer.observe_product(product, result)
+        self.observer.after_function(name, args, options, result)
+        return result
+
+    def _product(self, name: str, args: tuple[Any, ...], result: Any) -> Product | None:
+        """Return weights and values, if a function multiplies them; else track the weights."""
+        if name == "einsum":
+            return self._einsum_product(args)
+        if not any(id(arg) in self.weights for arg in args):
+            return None
+        if name in PRODUCTS and id(args[0]) in self.weights:
+            weight, value = unwrap(args[0]), unwrap(args[1])
+            return Product(weight, value) if value.ndim > 1 else None
+        if name in STILL_WEIGHTS and isinstance(result, Tensor):
+            self.weights[id(result)] = result
+        return None
+
+    def _einsum_product(self, args: tuple[Any, ...]) -> Product | None:
+        """Return weights and values of a product written in letters; None if it is no such."""
+        equation, *operands = args
+        operands = list(operands[0]) if len(operands) == 1 else operands
+        terms, _, target = str(equation).replace(" ", "").partition("->")
+        known = [id(operand) in self.weights for operand in operands]
+        if len(operands) != 2 or sum(known) != 1 or "." in terms or not target:  # noqa: PLR2004
+            return None
+        pairs = list(zip(terms.split(","), operands, strict=True))
+        (w, weight), (v, value) = pairs if known[0] else reversed(pairs)
+        keys = [c for c in w if c in v and c not in target]
+        lead = [c for c in target if c in w and c in v]
+        queries, dims = [c for c in w if c not in v], [c for c in v if c not in w]
+        if [len(keys), len(queries), len(dims)] != [1, 1, 1]:
+            return None
+        canonical = [*lead, *queries, *dims]
+        return Product(
+            unwrap(weight).permute([w.index(c) for c in [*lead, *queries, *keys]]),
+            unwrap(value).permute([v.index(c) for c in [*lead, *keys, *dims]]),
+            tuple(canonical.index(c) for c in target),
+        )
+
+    def _observe_multihead(
+        self, args: tuple[Any, ...], options: dict[str, Any], result: Any
+    ) -> Any:
+        bound = inspect.signature(F.multi_head_attention_forward).bind(*args, **options)
+        bound.apply_defaults()
+        arguments = unwrap(dict(bound.arguments))
+        wanted = arguments | {"need_weights": True, "average_attn_weights": False}
+        with torch._C.DisableTorchFunction():  # noqa: SLF001 - our own work is not observed
+            _, weight = F.multi_head_attention_forward(**wanted)
+        assert weight is not None  # noqa: S101 - it was asked for
+        return self.observer.observe_multihead(arguments, weight, result[0]), result[1]
+
+
+def _is_over_last_axis(result: Tensor, args: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
+    dim = options.get("dim", args[1] if len(args) > 1 else -1)
+    return isinstance(dim, int) and dim % max(1, result.ndim) == result.ndim - 1
+
+
+def _scaled_dot_product(  # noqa: PLR0917 - as torch takes them
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,  # noqa: FBT001, FBT002
+    scale: float | None = None,
+    enable_gqa: bool = False,  # noqa: FBT001, FBT002
+) -> tuple[Tensor, Tensor]:
+    """Return the weights behind torch's fused attention, and its values for each query head."""
+    del dropout_p
+    with torch._C.DisableTorchFunction():  # noqa: SLF001 - our own work is not observed
+        if enable_gqa:
+            key, value = (
+                t.repeat_interleave(query.shape[-3] // t.shape[-3], dim=-3) for t in (key, value)
+            )
+        scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
+        if is_causal:
+            visible = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
+            scores = scores.masked_fill(~visible, -torch.inf)
+        if attn_mask is not None and attn_mask.dtype == torch.bool:
+            scores = scores.masked_fill(~attn_mask, -torch.inf)
+        elif attn_mask is not None:
+            scores = scores + attn_mask
+        return scores.softmax(dim=-1), value

@@ -7,13 +7,14 @@ it, the output bias is not. A weight is never negative, so ‖αf‖ = α‖f‖
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from normviz.model.types import Gram, OutputMap, Values, Weights
+from normviz.model.capture.projection import ProjectionTerm
+from normviz.model.types import Gram, OutputMap, Values, Weights, at_least_single
 
 CHUNK = 2**20
 """How many numbers of f(x) are held at a time: enough to keep the processor busy, and in cache."""
@@ -90,6 +91,40 @@ def head_sum_norm(weight: Weights, table: Gram) -> Float[Tensor, "batch query ke
             row.addcmul_(plane, product)
         square.addcmul_(planes[head], row)
     return _root(square)
+
+
+def factored_norms(
+    weight: Weights, value: Values, terms: Sequence[ProjectionTerm]
+) -> tuple[Float[Tensor, "batch head query key"], Float[Tensor, "batch query key"]]:
+    """Return ‖αf(x)‖ and ‖Σ_h αf(x)‖ where f depends on the query too, as with a gate.
+
+    Every vector is built, for a few queries at a time.
+    """
+    batch, heads, queries, keys = weight.shape
+    width = terms[0].weight.shape[-1]
+    size = max(1, CHUNK // (batch * heads * keys * width))
+    by_head, summed = [], []
+    for start in range(0, queries, size):
+        rows = slice(start, start + size)
+        moved = torch.stack([_moved(value, term, rows) for term in terms]).sum(dim=0)
+        moved = moved * weight[:, :, rows, :, None]
+        by_head.append(torch.linalg.vector_norm(moved, dim=-1))
+        summed.append(torch.linalg.vector_norm(moved.sum(dim=1), dim=-1))
+    return torch.cat(by_head, dim=2), torch.cat(summed, dim=1)
+
+
+def _moved(
+    value: Values, term: ProjectionTerm, rows: slice
+) -> Float[Tensor, "batch head _ key model"]:
+    """Return f(x) of every key for some queries."""
+    vectors = value[:, :, None]
+    if term.before is not None:
+        vectors = vectors * term.before[:, :, rows, None]
+    out = at_least_single(term.weight)[:, None].to(value.dtype)
+    moved = vectors @ out
+    for factor in (term.scale, term.after):
+        moved = moved if factor is None else moved * factor[:, None, rows, None]
+    return moved
 
 
 def _root(square: Tensor) -> Tensor:

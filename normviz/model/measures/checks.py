@@ -1,6 +1,7 @@
 """What the receipt states about one attention, computed on the model's device."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from jaxtyping import Bool, Float
@@ -19,56 +20,77 @@ class AttentionChecks:
     error: PerText
     least_row: PerText
     greatest_row: PerText
+    least_weight: PerText
     leak: PerText
     bias_share: PerText
     ahead: PerText
     """The largest weight of the first token on a later one; 0 where attention is causal."""
 
 
-COORDINATES = 16
-"""In how many coordinates of the model's space, evenly spread, the parts are summed."""
+PROJECTIONS = 16
+"""On how many random directions of the model's space the parts are summed."""
+
+
+@cache
+def random_signs(width: int) -> Float[Tensor, "model projection"]:
+    """Return random directions of signs, always the same; every coordinate is in each of them.
+
+    An error in any coordinate shows in all of them, and errors in several coordinates do not
+    cancel in all. A space of few coordinates is looked at coordinate by coordinate.
+    """
+    if width <= PROJECTIONS:
+        return torch.eye(width)
+    generator = torch.Generator().manual_seed(0)
+    return torch.randint(0, 2, (width, PROJECTIONS), generator=generator) * 2.0 - 1.0
 
 
 def check_attention(
     captured: CapturedAttention, queries: TokenMask | None, keys: TokenMask | None
 ) -> AttentionChecks:
-    """Compare the sum of the parts with the output projection's own output, and check the rows.
+    """Compare the sum of the parts with what leaves the attention block, and check the rows.
 
-    The parts of every query are summed over all heads and keys, in sixteen coordinates: a wrong
-    weight, value or head shows in each of them, and no vector for a pair of tokens is ever built.
-    `queries` and `keys` mask the positions that are tokens; padding is left out of every check.
+    The parts of every query are summed over all heads and keys, on sixteen random directions: a
+    wrong weight, value, head or coordinate shows in each of them, and no vector for a pair of
+    tokens is ever built. `queries` and `keys` mask the positions that are tokens; padding is left
+    out of every check.
     """
     own = at_least_single(captured.output)
     bias = at_least_single(_bias(captured))
-    step = max(1, own.shape[-1] // COORDINATES)
-    row_sums, part_sums = _sum_parts(captured, step)
-    expected = own[..., ::step]
-    missed = (part_sums + bias[::step] - expected).abs().amax(dim=-1)
+    signs = random_signs(own.shape[-1]).to(own)
+    row_sums, part_sums = _sum_parts(captured, signs)
+    expected = own @ signs
+    missed = (part_sums + bias @ signs - expected).abs().amax(dim=-1)
     size = _greatest(expected.abs().amax(dim=-1), queries)
     least = -_greatest((-row_sums).amax(dim=1), queries, padding=-torch.inf)
+    lowest = captured.weight.amin(dim=-1).amin(dim=1)
     return AttentionChecks(
         error=_greatest(missed, queries) / size.clamp(min=torch.finfo(size.dtype).tiny),
         least_row=least,
         greatest_row=_greatest(row_sums.amax(dim=1), queries),
+        least_weight=-_greatest(-at_least_single(lowest), queries, padding=-torch.inf),
         leak=_leak(captured, queries, keys),
         bias_share=_bias_share(bias, own - bias, queries),
         ahead=_ahead(captured.weight, queries),
     )
 
 
-def _bias(captured: CapturedAttention) -> Float[Tensor, " model"]:
+def _bias(captured: CapturedAttention) -> Float[Tensor, "*_ model"]:
     bias = captured.projection.bias
     return captured.output.new_zeros(captured.output.shape[-1]) if bias is None else bias
 
 
 def _sum_parts(
-    captured: CapturedAttention, step: int
-) -> tuple[Float[Tensor, "batch head query"], Float[Tensor, "batch query coordinate"]]:
-    """Return Σ_j α_ij, and Σ_h Σ_j α_ij f(x_j) in some coordinates, in one pass over α."""
-    out = at_least_single(captured.projection.weight[..., ::step])
-    moved = at_least_single(captured.value) @ out
+    captured: CapturedAttention, signs: Float[Tensor, "model projection"]
+) -> tuple[Float[Tensor, "batch head query"], Float[Tensor, "batch query projection"]]:
+    """Return Σ_j α_ij, and Σ_h Σ_j α_ij f(x_j) on some directions, in one pass over α."""
+    weight, value = at_least_single(captured.weight), at_least_single(captured.value)
+    if captured.projection.terms:
+        context = weight @ value
+        outputs = [term.apply(context) for term in captured.projection.terms]
+        return weight.sum(dim=-1), torch.stack(outputs).sum(dim=0) @ signs
+    moved = value @ (at_least_single(captured.projection.weight) @ signs)
     both = torch.cat([moved, torch.ones_like(moved[..., :1])], dim=-1)
-    sums = at_least_single(captured.weight) @ both
+    sums = weight @ both
     return sums[..., -1], sums[..., :-1].sum(dim=1)
 
 
@@ -80,10 +102,12 @@ def _greatest(
 
 
 def _bias_share(
-    bias: Float[Tensor, " model"], moved: Float[Tensor, "batch query model"], mask: TokenMask | None
+    bias: Float[Tensor, "*_ model"],
+    moved: Float[Tensor, "batch query model"],
+    mask: TokenMask | None,
 ) -> PerText:
     """Return ‖b_O‖ / (‖b_O‖ + ‖what the tokens gave‖), averaged over the queries."""
-    length = torch.linalg.vector_norm(bias)
+    length = torch.linalg.vector_norm(bias, dim=-1)
     whole = length + torch.linalg.vector_norm(moved, dim=-1)
     share: Tensor = length / whole.clamp(min=torch.finfo(whole.dtype).tiny)
     if mask is None:
@@ -109,7 +133,8 @@ def forbidden_positions(
 ) -> Bool[Tensor, "..."] | None:
     """Return where weights must be 0: masked by the model, padding, or after a causal query.
 
-    The last two are known without the mask, so that a mask lost on the way is noticed.
+    The model's own mask decides where there is one: a causal module may let some tokens, such as
+    those of an image, read ahead. Where there is none, a causal module has lost its mask.
     """
     masks: list[Tensor] = []
     if captured.mask is not None:
@@ -118,7 +143,8 @@ def forbidden_positions(
         masks.append(~mask if lowest is None else mask <= lowest)
     if keys is not None:
         masks.append(~keys[:, None, None, :])
-    if captured.stream == "decoder" and getattr(captured.module, "is_causal", False):
+    causal = captured.stream.kind == "decoder" and getattr(captured.module, "is_causal", False)
+    if captured.mask is None and causal:
         later = torch.ones(
             captured.weight.shape[-2:], dtype=torch.bool, device=captured.weight.device
         )

@@ -7,10 +7,11 @@ from torch import nn
 
 from normviz.core.catalog import ATTRIBUTIONS, ZEROINGS
 from normviz.core.gradients import Gradients
+from normviz.model.capture import registry
 from normviz.model.capture.patching import ready_for_jvp
 from normviz.model.capture.recording import RecordedPass, record_pass
 from normviz.model.measures.gradients.attribution import measure_attribution
-from normviz.model.measures.results import StageResults, number_attentions
+from normviz.model.measures.results import StageResults
 from normviz.model.measures.value_zeroing import measure_value_zeroing
 
 
@@ -32,13 +33,13 @@ def run_extra_passes(
     if not (by_gradient or by_zeroing):
         return ()
     recorded = record_pass(model, inputs, keep=bool(by_zeroing))
-    streams = [
-        recorded.calls[call].attentions[at].stream for call, at in recorded.attention_indices
-    ]
-    indices = dict(zip(number_attentions(streams), recorded.attention_indices, strict=True))
+    indices = {
+        recorded.calls[call].attentions[at].key: (call, at)
+        for call, at in recorded.attention_indices
+    }
     assert [*indices] == results.passed  # noqa: S101 - both passes run the same attentions
     asked_for = {key: indices[key] for key in results.layers}
-    with ready_for_jvp(model):
+    with ready_for_jvp(model, registry.NAME):
         if by_gradient:
             results.attributions = measure_attribution(
                 recorded, by_gradient, gradients, asked_for, memory

@@ -8,8 +8,17 @@ from torch import Tensor
 from normviz.core.axes import COMPONENTS
 from normviz.core.catalog import is_ladder_measure, require_known, split_statistic
 from normviz.model.capture import CapturedAttention, LayerTrace
-from normviz.model.decompose.tape import BiasHandling
-from normviz.model.measures.attention import Scratch, gram, gram_norm, head_sum_norm, value_norm
+from normviz.model.capture.towers import modality_of
+from normviz.model.decompose import Record  # noqa: TC001 - beartype reads it
+from normviz.model.decompose.tape import BiasHandling, SourceSequence
+from normviz.model.measures.attention import (
+    Scratch,
+    factored_norms,
+    gram,
+    gram_norm,
+    head_sum_norm,
+    value_norm,
+)
 from normviz.model.measures.checks import check_attention, forbidden_positions
 from normviz.model.measures.effective import (
     EffectiveAttention,
@@ -21,13 +30,12 @@ from normviz.model.measures.results import (
     LayerResult,
     NullSpaceInfo,
     StageResults,
-    number_attentions,
     select_heads,
 )
 from normviz.model.types import TokenMask, at_least_single
 
-PaddingMasks = Mapping[str, Callable[[int], TokenMask | None]]
-"""For `encoder` and `decoder`: which of so many positions are tokens and not padding."""
+PaddingMasks = Mapping[str, Callable[[int, str | None], TokenMask | None]]
+"""For `encoder` and `decoder`: which of so many positions of a modality are not padding."""
 
 
 class AttentionReducer:
@@ -54,6 +62,8 @@ class AttentionReducer:
         self.padding = padding or {}
         self.scratch = Scratch()
         self.results = StageResults()
+        self.outputs: dict[SourceSequence, Record] = {}
+        """What left the attentions of the layer that is running, on its tape."""
         self.traced = 0
         """How many of the attentions passed belong to layers whose ladder is done."""
 
@@ -74,10 +84,12 @@ class AttentionReducer:
 
     def __call__(self, captured: CapturedAttention) -> LayerResult | None:
         """Measure one attention; returns None where its layer was not asked for."""
-        (key,) = number_attentions([captured.stream], self.results.passed)
+        key = captured.key
         self.results.passed.append(key)
         if self.layers is not None and key[1] not in self.layers:
             return None
+        if captured.record is not None:
+            self.outputs["other" if captured.stream.kind == "cross" else "own"] = captured.record
         result = self.results.layers[key] = self._measure(captured, key[1])
         return result
 
@@ -87,9 +99,10 @@ class AttentionReducer:
         self.traced = len(self.results.passed)
         if not keys:
             return
-        by_source = measure_ladder(trace, self.ladder_request)
+        by_source = measure_ladder(trace, self.ladder_request, self.outputs)
+        self.outputs = {}
         for key in keys:
-            ladder = by_source.get("other" if key[0] == "cross" else "own")
+            ladder = by_source.get("other" if key[0].kind == "cross" else "own")
             if ladder is not None:
                 self.results.ladders[key] = ladder
 
@@ -98,9 +111,11 @@ class AttentionReducer:
         heads = tuple(range(count)) if self.heads is None else tuple(sorted(set(self.heads)))
         for head in heads:
             require_known(head, range(count), "head")
-        query_component, key_component = COMPONENTS[captured.stream]
-        queries = self._token_mask(query_component, query_length, captured.weight.device)
-        keys = self._token_mask(key_component, key_length, captured.weight.device)
+        query_component, key_component = COMPONENTS[captured.stream.kind]
+        modality = modality_of(captured.stream.tower)
+        device = captured.weight.device
+        queries = self._token_mask(query_component, query_length, modality, device)
+        keys = self._token_mask(key_component, key_length, modality, device)
         numbers, null_space = self._attention_measures(captured, heads), None
         if self.needs_effective:
             effective = self._effective(captured, heads, queries, keys)
@@ -116,6 +131,7 @@ class AttentionReducer:
             layer=layer,
             projection=captured.projection.name,
             probed=captured.projection.probed,
+            factored=bool(captured.projection.terms),
             dtype=_precision(captured),
             rounds=captured.projection.rounds,
             sink=getattr(captured.module, "sinks", None) is not None,
@@ -128,9 +144,11 @@ class AttentionReducer:
             null_space=null_space,
         )
 
-    def _token_mask(self, component: str, length: int, device: torch.device) -> TokenMask | None:
+    def _token_mask(
+        self, component: str, length: int, modality: str | None, device: torch.device
+    ) -> TokenMask | None:
         mask_of = self.padding.get(component)
-        mask = mask_of(length) if mask_of is not None else None
+        mask = mask_of(length, modality) if mask_of is not None else None
         return None if mask is None else mask.to(device)  # layers may lie on several devices
 
     def _attention_measures(
@@ -141,6 +159,8 @@ class AttentionReducer:
         value = at_least_single(captured.value)
         out = at_least_single(captured.projection.weight)
         numbers: dict[str, Tensor] = {}
+        if captured.projection.terms:
+            return self._factored_measures(captured, heads)
         if "attention" in self.measures and not self.needs_tape:
             table = gram(value, out, self.scratch)
             norms = gram_norm(table)
@@ -151,6 +171,26 @@ class AttentionReducer:
             numbers["value-norm"] = select_heads(norms, heads)
         if {"weight", "weighted-norm"} & set(self.measures):
             numbers["weight"] = select_heads(weight, heads)
+        return numbers
+
+    def _factored_measures(
+        self, captured: CapturedAttention, heads: tuple[int, ...]
+    ) -> dict[str, Tensor]:
+        """Return the same where queries have factors of their own; ‖f(x)‖ is without them."""
+        weight, value = at_least_single(captured.weight), at_least_single(captured.value)
+        asked_for = set(self.measures)
+        numbers: dict[str, Tensor] = {}
+        if "value-norm" in asked_for:
+            norms = value_norm(value, at_least_single(captured.projection.weight), self.scratch)
+            numbers["value-norm"] = select_heads(norms, heads)
+        if "weight" in asked_for:
+            numbers["weight"] = select_heads(weight, heads)
+        if {"weighted-norm", "attention"} & asked_for:
+            by_head, summed = factored_norms(weight, value, captured.projection.terms)
+            if "weighted-norm" in asked_for:
+                numbers["weighted-norm"] = select_heads(by_head, heads)
+            if "attention" in asked_for and not self.needs_tape:
+                numbers["attention"] = summed
         return numbers
 
     def _effective(

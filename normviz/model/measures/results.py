@@ -1,17 +1,16 @@
 """What each stage of a run measures, keyed by attention: its stream and its layer there."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from normviz.core.axes import StreamName
 from normviz.model.measures.checks import AttentionChecks
 from normviz.model.measures.effective import EffectiveForm
 from normviz.model.measures.gradients.attribution import Attribution
 from normviz.model.measures.ladder.measure import LadderResult
-from normviz.model.types import AttentionKey, TokenMask
+from normviz.model.types import AttentionKey, StreamId, TokenMask
 
 
 @dataclass(frozen=True)
@@ -29,10 +28,14 @@ class NullSpaceInfo:
 class LayerResult:
     """One measured attention layer; the batch comes first in every tensor."""
 
-    stream: StreamName
+    stream: StreamId
     layer: int
+    """The number of its layer in the model."""
     projection: str
-    probed: bool
+    probed: tuple[str, ...]
+    """The modules that unit vectors were sent through to find their matrix."""
+    factored: bool
+    """Whether queries have factors of their own between the heads and the output."""
     dtype: str
     rounds: str | None
     sink: bool
@@ -57,22 +60,15 @@ class StageResults:
 
     passed: list[AttentionKey] = field(default_factory=list)
     """Every attention of the pass in order, including those that were not asked for."""
+    other_layers: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    """For each tower, the layers in which no attention ran, with what they have instead."""
+    missed: tuple[str, ...] = ()
+    """The attentions that ran and were not captured, by the name of their module."""
     layers: dict[AttentionKey, LayerResult] = field(default_factory=dict)
     ladders: dict[AttentionKey, LadderResult] = field(default_factory=dict)
     decompositions: Mapping[AttentionKey, LadderResult] = field(default_factory=dict)
     attributions: Mapping[AttentionKey, Attribution] = field(default_factory=dict)
     zeroings: Mapping[AttentionKey, dict[str, Tensor]] = field(default_factory=dict)
-
-
-def number_attentions(
-    streams: Iterable[StreamName], before: Iterable[AttentionKey] = ()
-) -> list[AttentionKey]:
-    """Return the key of each attention, counting the layers of each stream from those before."""
-    keys = list(before)
-    start = len(keys)
-    for stream in streams:
-        keys.append((stream, sum(stream == other for other, _ in keys)))
-    return keys[start:]
 
 
 def select_heads(tensor: Tensor, heads: tuple[int, ...]) -> Tensor:

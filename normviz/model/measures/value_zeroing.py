@@ -77,7 +77,7 @@ def _output_without(call: LayerCall, at: int, key: Float[Tensor, " key"]) -> Ten
         if number != at:
             return context
         lost = (weight * key.to(weight)) @ value
-        return context - lost.transpose(0, 1).reshape(context.shape)
+        return context - lost.transpose(0, 1)
 
     _, output = rerun_layer(call, call.input, call.cross_input, edit_context=remove_key)
     assert output is not None  # noqa: S101 - the layer was run to its end

@@ -148,10 +148,9 @@ class _AttributionRun:
         call = self.recorded.calls[effect.number]
         for at, attention in enumerate(call.attentions):
             index = effect.number, at
-            if index in self.asked_for and call.key_sequence(attention.stream) == sequence:
+            if index in self.asked_for and call.key_sequence(attention) == sequence:
                 self.add(index, HIDDEN, batch, effect.output.flatten(1, -2))
-                heads = _by_head(effect.contexts[at], attention.heads)
-                self.add(index, GLOBAL, batch, heads)
+                self.add(index, GLOBAL, batch, effect.contexts[at].flatten(1, 2))
 
     def push_through_layers(self, step: Callable[[int], object]) -> None:
         """Change every token as it enters a layer, and add what becomes of the layer's heads."""
@@ -160,8 +159,7 @@ class _AttributionRun:
             vectors, run = _key_input(call, at), partial(_run_heads, call, at)
             for batch in self.batches(vectors, step):
                 (context,) = batched_jvp(run, (vectors,), (batch.vectors,))
-                effects = _by_head(context, call.attentions[at].heads)
-                self.add((number, at), LOCAL, batch, effects)
+                self.add((number, at), LOCAL, batch, context.flatten(1, 2))
 
     def batches(self, vectors: Tensor, step: Callable[[int], object]) -> Iterator[DirectionBatch]:
         """Yield all directions of some vectors, and report progress after each batch."""
@@ -184,7 +182,7 @@ class _AttributionRun:
     def result(self, number: int, at: int) -> Attribution:
         """Return the attributions of one attention."""
         call = self.recorded.calls[number]
-        sequence = call.key_sequence(call.attentions[at].stream)
+        sequence = call.key_sequence(call.attentions[at])
         result = Attribution()
         for name, accumulator in self.accumulators[number, at].items():
             directions = accumulator.directions
@@ -203,21 +201,16 @@ class _AttributionRun:
 
 def _key_input(call: LayerCall, at: int) -> Tensor:
     """Return the layer's input that an attention's keys and values are made of."""
-    cross_input = call.cross_input if call.attentions[at].stream == "cross" else None
+    cross_input = call.cross_input if call.attentions[at].is_cross else None
     return call.input if cross_input is None else cross_input
 
 
 def _run_heads(call: LayerCall, at: int, vectors: Tensor) -> tuple[Tensor]:
     """Return the heads' outputs of one attention that reads other vectors."""
-    is_cross = call.attentions[at].stream == "cross"
+    is_cross = call.attentions[at].is_cross
     own, cross = (call.input, vectors) if is_cross else (vectors, call.cross_input)
     contexts, _ = rerun_layer(call, own, cross, until=at)
     return (contexts[at],)
-
-
-def _by_head(contexts: Tensor, heads: int) -> Tensor:
-    """Return the heads' outputs apart: [change, query, head, dim]."""
-    return contexts.reshape(len(contexts), -1, heads, contexts.shape[-1] // heads)
 
 
 def _widest_bytes(call: LayerCall) -> int:

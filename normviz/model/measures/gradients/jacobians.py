@@ -1,8 +1,9 @@
 """The Jacobian of a layer after its attention: one matrix for each token.
 
-What follows the output projection acts on each token alone, so its derivative is one matrix for
-each token. It takes as many Jacobian-vector products as the model is wide, with the same direction
-at every token at once; without it, the feed-forward block would run again for every input token.
+What follows the heads acts on each token alone, so its derivative is one matrix for each token, by
+the heads' outputs and by the layer's input. It takes as many Jacobian-vector products as these are
+wide, with the same direction at every token at once; without it, the feed-forward block would run
+again for every input token.
 """
 
 from collections.abc import Callable
@@ -19,42 +20,30 @@ from normviz.model.measures.gradients.jvp import batched_jvp
 Matrices = Float[Tensor, "position before after"]
 """For each token, the transposed Jacobian of its output vector."""
 
-ROUNDING = 100
-"""How many units in the last place two matrices may be apart and still count as equal."""
-
 
 @dataclass(frozen=True, eq=False)
 class TokenwiseJacobian:
     """One layer with one attention: its heads are run, the rest is a matrix for each token."""
 
     call: LayerCall
-    context: Tensor
-    """The input of the output projection."""
-    from_projection: Matrices
-    """The derivative by what the output projection gives."""
-    from_input: Tensor | None
-    """The derivative by the layer's input; None where it equals `from_projection`."""
+    from_heads: Matrices
+    """The derivative by the heads' outputs."""
+    from_input: Matrices
+    """The derivative by the layer's input, with the heads' outputs held."""
 
     def push(self, own: Tensor | None, cross: Tensor | None) -> tuple[list[Tensor], Tensor]:
         """Return the derivatives of the heads and of the output in directions of the input."""
         assert own is not None and cross is None  # noqa: S101, PT018 - it has no cross-attention
         (context,) = batched_jvp(self._run_heads, (self.call.input,), (own,))
-        (projected,) = batched_jvp(self._project, (self.context,), (context,))
-        count, positions = len(own), len(self.from_projection)
+        count, positions = len(own), len(self.from_input)
         moved, residual = (
-            tangents.reshape(count, positions, -1).transpose(0, 1) for tangents in (projected, own)
+            tangents.reshape(count, positions, -1).transpose(0, 1) for tangents in (context, own)
         )
-        if self.from_input is None:
-            output = (moved + residual) @ self.from_projection
-        else:
-            output = moved @ self.from_projection + residual @ self.from_input
+        output = moved @ self.from_heads + residual @ self.from_input
         return [context], output.transpose(0, 1).reshape(count, *self.call.output.shape)
 
     def _run_heads(self, vectors: Tensor) -> tuple[Tensor, ...]:
         return tuple(rerun_layer(self.call, vectors, until=0)[0])
-
-    def _project(self, context: Tensor) -> tuple[Tensor]:
-        return (self.call.attentions[0].projection(context),)
 
 
 def jacobian_bytes(call: LayerCall) -> int:
@@ -70,30 +59,24 @@ def fold_layer(call: LayerCall, batch_size: int) -> TokenwiseJacobian | None:
     """
     if len(call.attentions) != 1 or call.cross_input is not None:
         return None
-    outputs: list[Tensor] = []
+    (context,), _ = rerun_layer(call, call.input)
+    if context.shape[:2].numel() != call.input.shape[:-1].numel():
+        return None  # its attention sees the tokens in another order, in windows for example
 
-    def keep_output(_number: int, output: Tensor) -> Tensor:
-        outputs.append(output)
-        return output
-
-    (context,), _ = rerun_layer(call, call.input, edit_output=keep_output)
-    (projected,) = outputs
-
-    def by_projection(output: Tensor) -> tuple[Tensor]:
-        return (_rerun_with(call, call.input, output),)
+    def by_heads(vectors: Tensor) -> tuple[Tensor]:
+        return (_rerun_with(call, call.input, vectors.reshape(context.shape)),)
 
     def by_input(vectors: Tensor) -> tuple[Tensor]:
-        return (_rerun_with(call, vectors, projected),)
+        return (_rerun_with(call, vectors, context),)
 
-    from_projection = _matrices(by_projection, projected, batch_size)
-    from_input = _matrices(by_input, call.input, batch_size)
-    equal = _nearly_equal(from_projection, from_input)
-    return TokenwiseJacobian(call, context, from_projection, None if equal else from_input)
+    joined = context.flatten(2)
+    from_heads = _matrices(by_heads, joined, batch_size)
+    return TokenwiseJacobian(call, from_heads, _matrices(by_input, call.input, batch_size))
 
 
-def _rerun_with(call: LayerCall, vectors: Tensor, projected: Tensor) -> Tensor:
-    """Return the output of a layer whose output projection is made to return a tensor."""
-    _, output = rerun_layer(call, vectors, edit_output=lambda _number, _output: projected)
+def _rerun_with(call: LayerCall, vectors: Tensor, context: Tensor) -> Tensor:
+    """Return the output of a layer whose heads are made to put out a tensor."""
+    _, output = rerun_layer(call, vectors, edit_context=lambda _number, _context: context)
     assert output is not None  # noqa: S101 - the layer was run to its end
     return output
 
@@ -111,10 +94,3 @@ def _matrices(
     ]
     matrices = torch.cat(rows)
     return matrices.reshape(width, -1, matrices.shape[-1]).transpose(0, 1).contiguous()
-
-
-def _nearly_equal(first: Tensor, second: Tensor) -> bool:
-    if first.shape != second.shape:
-        return False
-    allowed = ROUNDING * torch.finfo(first.dtype).eps * first.abs().max()
-    return bool((first - second).abs().max() <= allowed)

@@ -33,7 +33,7 @@ class TracedLayer:
 
     def source_of(self, key: AttentionKey) -> SourceSequence:
         """Return whose input tokens are the sources of an attention here."""
-        return "other" if key[0] == "cross" else self.trace.sequence
+        return "other" if key[0].kind == "cross" else self.trace.sequence
 
 
 def measure_decomposition(

@@ -23,7 +23,7 @@ from normviz.model.decompose.tape import (
     SourceRecord,
     SourceSequence,
 )
-from normviz.model.measures.ladder.rungs import find_rungs
+from normviz.model.measures.ladder.rungs import behind_copies, find_rungs
 from normviz.model.measures.ladder.sums import RungSums, coordinate_step, token_vectors
 from normviz.model.types import at_least_single, row_shares
 
@@ -98,9 +98,19 @@ class LayerSums:
         return torch.stack([tensor for tensor in sums if tensor is not None]).sum(dim=0)
 
 
-def measure_ladder(trace: LayerTrace, request: LadderRequest) -> dict[SourceSequence, LadderResult]:
-    """Measure a layer on the rungs asked for, for each sequence that its attentions read."""
+def measure_ladder(
+    trace: LayerTrace,
+    request: LadderRequest,
+    outputs: Mapping[SourceSequence, Record] | None = None,
+) -> dict[SourceSequence, LadderResult]:
+    """Measure a layer on the rungs asked for, for each sequence that its attentions read.
+
+    `outputs` has what left its attentions, which is the lowest rung.
+    """
     ladders = find_rungs(trace)
+    for sequence, ladder in ladders.items():
+        if outputs and sequence in outputs:
+            ladder["attention"] = behind_copies(outputs[sequence])
     selected = {sequence: request.select_rungs(ladder) for sequence, ladder in ladders.items()}
     sums = LayerSums(BiasPart(request.bias_handling))
     names = {record: name for ladder in selected.values() for name, record in ladder.items()}

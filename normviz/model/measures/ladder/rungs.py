@@ -47,13 +47,13 @@ def find_rungs(trace: LayerTrace) -> dict[SourceSequence, dict[str, Record]]:
         forward = [block for block in later if block.reads is None]
         ladder = {
             "attention": _behind_norms(block.branch),
-            "attention-residual": _behind_copies(block.after),
-            "attention-block": _behind_copies(later[0].before if later else trace.output),
+            "attention-residual": behind_copies(block.after),
+            "attention-block": behind_copies(later[0].before if later else trace.output),
         }
         if forward:
             ladder["feed-forward"] = _behind_norms(forward[-1].branch)
         ladder["feed-forward-residual"] = top
-        ladder["layer-output"] = _behind_copies(trace.output)
+        ladder["layer-output"] = behind_copies(trace.output)
         ladder["globenc"] = _without_last_branch(
             trace.output, top, (forward or later or [block])[-1].before
         )
@@ -72,8 +72,8 @@ def _without_last_branch(output: Record, top: Record, before: Record) -> Record:
 
     The norms keep the statistics of the whole (Modarressi et al. 2022).
     """
-    if _behind_copies(output) is top:
-        return _behind_copies(before)
+    if behind_copies(output) is top:
+        return behind_copies(before)
     assert isinstance(output, LinearRecord)  # noqa: S101 - norms stand between the two
     below = output.operands[0]
     inner = before if below is top else _without_last_branch(below, top, before)
@@ -95,7 +95,7 @@ def _with_attention(blocks: list[Block], entered: Record) -> list[Block]:
     return [*_with_attention(list(_blocks(inner, entered)), entered), *blocks]
 
 
-def _behind_copies(record: Record) -> Record:
+def behind_copies(record: Record) -> Record:
     """Return the record behind casts, copies and dropouts."""
     while isinstance(record, LinearRecord) and record.kind == "identity":
         record = record.operands[0]
@@ -115,7 +115,7 @@ def _is_sum(record: Record) -> bool:
 
 def _terms(record: Record) -> list[Record]:
     """Return the terms of a sum, of its sums too."""
-    record = _behind_copies(record)
+    record = behind_copies(record)
     if isinstance(record, LinearRecord) and record.kind == "sum":
         return [term for part in record.operands for term in _terms(part)]
     return list(record.terms or (record,)) if isinstance(record, SourceRecord) else [record]
@@ -123,7 +123,7 @@ def _terms(record: Record) -> list[Record]:
 
 def _blocks(record: Record, entered: Record) -> Iterator[Block]:
     """Yield the residual sums between the layer's input and a record, first to last."""
-    record = _behind_copies(record)
+    record = behind_copies(record)
     if isinstance(record, SourceRecord) and record.terms and entered in record.terms:
         rest = [term for term in record.terms if term is not entered]
         yield from _one_by_one(entered, rest, entered)
@@ -147,11 +147,11 @@ def _residual_first(record: LinearRecord, entered: Record) -> tuple[Record, Reco
 
 
 def _is_normed_sum(record: Record) -> bool:
-    return not _is_sum(_behind_copies(record)) and _is_sum(_behind_norms(record))
+    return not _is_sum(behind_copies(record)) and _is_sum(_behind_norms(record))
 
 
 def _is_own(record: Record) -> bool:
-    return isinstance(_behind_copies(record), SourceRecord)
+    return isinstance(behind_copies(record), SourceRecord)
 
 
 def _split(main: Record, branch: Record, whole: LinearRecord, entered: Record) -> Iterator[Block]:

@@ -9,8 +9,10 @@ from torch import Tensor
 from normviz.model.decompose import Record, Replay
 from normviz.model.decompose.vectors import LowRankParts, PerHeadParts
 from normviz.model.measures.attention import head_sum_norm
-from normviz.model.measures.checks import COORDINATES
 from normviz.model.types import at_least_single
+
+COORDINATES = 16
+"""In how many coordinates of the model's space, evenly spread, the parts are summed."""
 
 
 @dataclass
