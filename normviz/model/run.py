@@ -1,7 +1,7 @@
 """Running a model on prepared inputs, and making a flow of each text."""
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from importlib.metadata import version
@@ -10,21 +10,29 @@ from typing import Any
 import torch
 from torch import nn
 
+from normviz.core.catalog import ATTRIBUTIONS, ZEROINGS
 from normviz.core.flow import Flow
 from normviz.core.receipt import Receipt
 from normviz.derived.complete import add_derived
+from normviz.errors import NormvizError, UnsupportedModel
 from normviz.model.capture import CapturedAttention, LayerTrace, capture
 from normviz.model.capture.early_stop import StopForward
 from normviz.model.capture.patching import implementation_name
 from normviz.model.collect import collect
+from normviz.model.decompose import NoRule
 from normviz.model.inputs import ModelInputs, has_encoder
 from normviz.model.loading import LoadedModel
 from normviz.model.measures.extra_passes import run_extra_passes
-from normviz.model.measures.ladder.decomposition import TracedLayer, measure_decomposition
+from normviz.model.measures.ladder.decomposition import (
+    TracedLayer,
+    measure_decomposition,
+    split_tapes,
+)
+from normviz.model.measures.ladder.measure import LadderResult
 from normviz.model.measures.reducer import AttentionReducer
 from normviz.model.measures.results import StageResults
 from normviz.model.options import Options
-from normviz.model.types import AttentionKey  # noqa: TC001 - beartype reads it
+from normviz.model.types import AttentionKey
 from normviz.system.progress import track_progress
 
 
@@ -50,8 +58,55 @@ def _run_stages(
     model: nn.Module, prepared: ModelInputs, options: Options
 ) -> tuple[StageResults, tuple[str, ...]]:
     """Return the results of all passes that the measures need, and notes for the receipt."""
-    reducer = AttentionReducer(
-        options.run_for,
+    inputs = prepared.for_forward()
+    leave_out = partial(_leave_out, model, insist=options.by_name)
+    reducer, notes = _run_first_pass(model, prepared, options)
+    results = reducer.results
+    if "decomposition" in options.measures:
+        try:
+            results.decompositions = _decompose(model, prepared, reducer)
+        except Exception as error:  # noqa: BLE001 - raised again, unless it may be left out
+            notes.append(leave_out(["decomposition"], error))
+    for family in (ATTRIBUTIONS, ZEROINGS):
+        measures = [name for name in family if name in options.run_for]
+        try:
+            notes += run_extra_passes(
+                model,
+                inputs,
+                measures,
+                results,
+                gradients=options.gradients,
+                memory=options.memory,
+            )
+        except Exception as error:  # noqa: BLE001 - raised again, unless it may be left out
+            notes.append(leave_out(measures, error))
+    return results, tuple(notes)
+
+
+def _run_first_pass(
+    model: nn.Module, prepared: ModelInputs, options: Options
+) -> tuple[AttentionReducer, list[str]]:
+    """Run the model once, with its layers on tape if the measures need it."""
+    reducer = _make_reducer(prepared, options, options.run_for)
+    try:
+        _capture_all(model, prepared, reducer)
+    except Exception as error:
+        if not reducer.needs_tape:
+            raise
+        ladder = [name for name in reducer.ladder_request.measures if name != "attention"]
+        plain = [name for name in options.run_for if name not in ladder]
+        reducer = _make_reducer(prepared, options, plain)
+        # If the model itself cannot be run or captured, that is raised here.
+        _capture_all(model, prepared, reducer)
+        return reducer, [_leave_out(model, ladder, error, insist=options.by_name)]
+    return reducer, []
+
+
+def _make_reducer(
+    prepared: ModelInputs, options: Options, measures: Sequence[str]
+) -> AttentionReducer:
+    return AttentionReducer(
+        measures,
         layers=options.run_layers,
         heads=options.heads,
         padding={c: partial(prepared.token_mask, c) for c in ("encoder", "decoder")},
@@ -59,32 +114,59 @@ def _run_stages(
         bias_handling=options.bias_handling,
         effective_form=options.effective_form,
     )
-    inputs = prepared.for_forward()
+
+
+def _capture_all(model: nn.Module, prepared: ModelInputs, reducer: AttentionReducer) -> None:
+    """Run the model once, and reduce each of its attentions."""
     with track_progress("attention layers", _layer_count(model)) as step:
 
         def reduce(captured: CapturedAttention) -> None:
             reducer(captured)
             step()
 
-        on_layer = reducer.add_ladder if reducer.needs_tape else None
-        passed = capture(model, inputs, reduce, on_layer, value_bias=reducer.needs_value_bias)
-    results = reducer.results
-    results.other_layers, results.missed = passed.other_layers, passed.missed
-    if "decomposition" in options.measures:
-        with torch.no_grad():
-            layers = _trace_all_layers(model, prepared, len(results.passed))
-            traced = [key for layer in layers for key in layer.keys]
-            assert traced == results.passed  # noqa: S101 - both passes run the same attentions
-            results.decompositions = measure_decomposition(layers, reducer.ladder_request)
-    notes = run_extra_passes(
-        model,
-        inputs,
-        options.run_for,
-        results,
-        gradients=options.gradients,
-        memory=options.memory,
-    )
-    return results, notes
+        passed = capture(
+            model,
+            prepared.for_forward(),
+            reduce,
+            reducer.add_ladder if reducer.needs_tape else None,
+            value_bias=reducer.needs_value_bias,
+        )
+    reducer.results.other_layers = passed.other_layers
+    reducer.results.missed = passed.missed
+
+
+def _leave_out(model: nn.Module, measures: Sequence[str], error: Exception, *, insist: bool) -> str:
+    """Return the note for measures that a model cannot have; refuse if they were asked for.
+
+    The model ran without them, so an error of any kind is about the way they are measured.
+    """
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        raise error
+    refusal = error
+    if not isinstance(error, NormvizError):
+        first_line = str(error).partition("\n")[0]
+        refusal = UnsupportedModel(
+            f"{type(model).__name__} cannot be run for {', '.join(measures)} "
+            f"({type(error).__name__}: {first_line}).",
+            "These measures need the model's layers to run on decomposed tensors or on dual "
+            "numbers, or one by one.",
+            "Ask for the attention measures only: weight, value-norm, weighted-norm, attention.",
+        )
+    if insist or not isinstance(refusal, NoRule | UnsupportedModel):
+        raise refusal from (None if refusal is error else error)
+    return f"left out: {', '.join(measures)}: {refusal.found}"
+
+
+def _decompose(
+    model: nn.Module, prepared: ModelInputs, reducer: AttentionReducer
+) -> dict[AttentionKey, LadderResult]:
+    """Run the model again with all layers on tape; return the decomposition at each attention."""
+    with torch.no_grad():
+        layers = _trace_all_layers(model, prepared, len(reducer.results.passed))
+        results: dict[AttentionKey, LadderResult] = {}
+        for tape in split_tapes(layers):
+            results |= measure_decomposition(tape, reducer.ladder_request)
+    return {key: result for key, result in results.items() if key in reducer.results.layers}
 
 
 def _receipt_facts(loaded: LoadedModel, prepared: ModelInputs, attention: str) -> dict[str, Any]:
@@ -103,19 +185,22 @@ def _receipt_facts(loaded: LoadedModel, prepared: ModelInputs, attention: str) -
 def _trace_all_layers(model: nn.Module, prepared: ModelInputs, count: int) -> list[TracedLayer]:
     """Run a second pass with one tape through all layers, up to the last of `count` attentions."""
     layers: list[TracedLayer] = []
-    keys: list[AttentionKey] = []
+    passed: list[tuple[AttentionKey, tuple[nn.Module, ...]]] = []
+    done = 0
 
-    def number(captured: CapturedAttention) -> None:
-        keys.append(captured.key)
+    def note(captured: CapturedAttention) -> None:
+        passed.append((captured.key, captured.inside))
 
     def on_layer(trace: LayerTrace) -> None:
-        before = sum(len(layer.keys) for layer in layers)
-        layers.append(TracedLayer(trace, tuple(keys[before:])))
-        if len(keys) == count:
+        nonlocal done
+        keys = tuple(key for key, inside in passed[done:] if trace.layer in inside)
+        done = len(passed)
+        layers.append(TracedLayer(trace, keys))
+        if done == count:
             raise StopForward
 
     with suppress(StopForward):
-        capture(model, prepared.for_forward(), number, on_layer, through_all_layers=True)
+        capture(model, prepared.for_forward(), note, on_layer, through_all_layers=True)
     return layers
 
 

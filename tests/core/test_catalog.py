@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flows import signed_flow
 
-from normviz.core.axes import STREAMS, StreamName
+from normviz.core.axes import STREAM_KINDS, StreamKind
 from normviz.core.catalog import (
     LADDER,
     MEASURES,
@@ -30,7 +30,7 @@ def test_the_type_of_measure_ids_has_exactly_the_ids_of_the_catalog():
 
 
 def test_the_types_of_option_words_have_exactly_the_words_that_are_accepted():
-    assert get_args(StreamName) == STREAMS
+    assert get_args(StreamKind) == STREAM_KINDS
     assert get_args(Comparison) == tuple(PERFECT)
     assert get_args(ZeroingSite) == tuple(EFFECT)
     assert tuple(EFFECT.values()) == ids_of("value-zeroing")

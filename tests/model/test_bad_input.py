@@ -204,18 +204,6 @@ def test_a_target_for_a_model_that_does_not_write(demo, refused):
     )
 
 
-def test_two_towers(refused):
-    from transformers import CLIPConfig, CLIPModel
-
-    text, image = architectures.TEXT, architectures.IMAGE
-    config = CLIPConfig(text_config=text, vision_config=image, projection_dim=32)
-    model = CLIPModel(config).eval()
-    inputs = {**architectures.text_inputs(), **architectures.image_inputs()}
-    error = refused(NormvizError, "tokens", "two towers", lambda: analyze(model, inputs=inputs))
-    assert "17" in error.found
-    assert "9" in error.found
-
-
 def rows(*shape):
     array = np.random.default_rng(0).random(shape)
     return array / array.sum(-1, keepdims=True)
@@ -289,7 +277,7 @@ class TestQuantized:
             def forward(self, hidden):
                 if hidden.shape[1] != architectures.TOKENS:
                     raise RuntimeError("the kernel takes nine tokens")
-                return super().forward(hidden)
+                return torch.from_numpy(super().forward(hidden).detach().numpy())
 
         model = tiny("bert")
         dense = model.encoder.layer[0].attention.output

@@ -57,9 +57,13 @@ def test_padding_is_handled_there_too():
     model, inputs = on_meta("bert")
     # the mask comes from the host, as a tokenizer gives it; the model is elsewhere
     real = torch.ones(1, architectures.TOKENS, dtype=torch.bool)
-    reducer = AttentionReducer(DEFAULT, heads=[1, 3], padding={"encoder": lambda length: real})
+    reducer = AttentionReducer(DEFAULT, heads=[1, 3], padding={"encoder": lambda length, modality: real})
     watch = Elsewhere()
-    with watch:
-        results = capture(model, inputs, reducer)
+
+    def reduce(captured):
+        with watch:
+            return reducer(captured)
+
+    results = capture(model, inputs, reduce)
     assert watch.made == []
     assert results[0].numbers["weight"].shape == (1, 2, 9, 9)

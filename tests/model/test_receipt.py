@@ -9,7 +9,7 @@ import torch
 
 from normviz.core.receipt import Receipt
 from normviz.model.analyze import analyze
-from normviz.model.capture import capture, listener, registry
+from normviz.model.capture import capture, finishing, listener, registry
 from normviz.model.measures.checks import check_attention
 
 
@@ -107,7 +107,7 @@ def test_weights_that_are_not_what_was_mixed_are_noticed(tiny, monkeypatch):
     original = listener.Listener.observe_attention
 
     def wrong(self, module, value, mask, output, weight):
-        original(self, module, value, mask, output, weight.flip(-1))
+        return original(self, module, value, mask, output, weight.flip(-1))
 
     monkeypatch.setattr(listener.Listener, "observe_attention", wrong)
     receipt = analyze(tiny("bert"), inputs=inputs()).receipt
@@ -116,10 +116,12 @@ def test_weights_that_are_not_what_was_mixed_are_noticed(tiny, monkeypatch):
 
 
 def test_heads_in_the_wrong_order_are_noticed(tiny, monkeypatch):
-    monkeypatch.setattr(
-        listener,
-        "_per_query_head",
-        lambda value, heads: value.repeat(1, heads // value.shape[1], 1, 1),
-    )
+    original = finishing.Context.by_sequence
+
+    def wrong(self, tensor, rows):
+        heads = self.leading[1] // tensor.shape[1]
+        return original(self, tensor.repeat(1, heads, 1, 1), rows)
+
+    monkeypatch.setattr(finishing.Context, "by_sequence", wrong)
     receipt = analyze(tiny("llama"), inputs=inputs()).receipt
     assert "the parts miss the model's own output" in receipt.failures[0]

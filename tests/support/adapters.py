@@ -138,11 +138,14 @@ def quantized_and_merged(bits: int) -> tuple[peft.PeftModel, nn.Module]:
             projection = getattr(layer.self_attn, name)
             setattr(layer.self_attn, name, _dequantize(projection))
     setattr(quantized, f"is_loaded_in_{bits}bit", True)  # where peft looks for it
-    wrapped, merged = (
-        fill(peft.get_peft_model(model, configure("llama", "lora"))).eval()
-        for model in (quantized, plain)
-    )
+    wrapped, merged = map(_add_lora, (quantized, plain))
     return wrapped, merged.merge_and_unload()
+
+
+def _add_lora(model: nn.Module) -> peft.PeftModel:
+    """Return a Llama with LoRA of always the same numbers."""
+    torch.manual_seed(1)
+    return fill(peft.get_peft_model(model, configure("llama", "lora"))).eval()
 
 
 def _dequantize(projection: nn.Module) -> nn.Linear:

@@ -1,7 +1,7 @@
 """Finding a model's layers, by structure rather than by name.
 
-A layer is an element of a ModuleList whose elements are all of one class, each with an attention
-inside.
+A layer is an element of a ModuleList in which modules have an attention inside: the innermost list
+of modules of one class, or a list of several kinds of layers.
 """
 
 from collections.abc import Mapping
@@ -14,27 +14,48 @@ from normviz.model.decompose.tape import SourceSequence
 
 
 def layers_of(model: nn.Module) -> dict[nn.Module, str]:
-    """Return the layers of a model with their names."""
-    layers: dict[nn.Module, str] = {}
-    for name, module in model.named_modules():
-        inside = (inner for inner in module.modules() if inner is not module)
-        if _is_layer_list(module) and not any(_is_layer_list(inner) for inner in inside):
-            layers |= {layer: f"{name}.{number}" for number, layer in module.named_children()}
+    """Return the layers of a model with their names, those without attention included."""
+    lists = {
+        name: module
+        for name, module in model.named_modules()
+        if isinstance(module, nn.ModuleList) and any(map(has_attention, module))
+    }
+    uniform = {name for name, module in lists.items() if len({type(m) for m in module}) == 1}
+    inner = {name for name in uniform if not any(o.startswith(f"{name}.") for o in uniform)}
+    # A list of different modules is one of layers if it is not the inside of a layer, or around it.
+    mixed = {
+        name
+        for name in lists.keys() - uniform
+        if not any(o.startswith(f"{name}.") or name.startswith(f"{o}.") for o in uniform)
+    }
+    layers = {
+        layer: f"{name}.{number}"
+        for name, module in lists.items()
+        if name in inner | mixed
+        for number, layer in module.named_children()
+    }
     if not layers:
         raise UnsupportedModel(
             f"{type(model).__name__} has no list of layers that normviz can see.",
-            "The measures after attention need layers: modules of one class in a ModuleList, each "
-            "with an attention inside.",
+            "The measures after attention need layers: modules in a ModuleList, with an attention "
+            "and more inside.",
             "Ask for the attention measures only: weight, value-norm, weighted-norm, attention.",
         )
     return layers
 
 
-def _is_layer_list(module: nn.Module) -> bool:
-    """Whether a module is a list of layers: all of one class, with attention in each."""
-    if not isinstance(module, nn.ModuleList) or len({type(layer) for layer in module}) != 1:
-        return False
-    return all(any("Attention" in type(m).__name__ for m in layer.modules()) for layer in module)
+def has_attention(layer: nn.Module) -> bool:
+    """Whether a module has an attention inside, other than itself, by the names of classes."""
+    inside = (module for module in layer.modules() if module is not layer)
+    return any("Attention" in type(module).__name__ for module in inside)
+
+
+def last_layers(layers: Mapping[nn.Module, str]) -> set[nn.Module]:
+    """Return the last layer of each list of several; a single one may run again and again."""
+    lists: dict[str, list[nn.Module]] = {}
+    for layer, name in layers.items():
+        lists.setdefault(name.rpartition(".")[0], []).append(layer)
+    return {members[-1] for members in lists.values() if len(members) > 1}
 
 
 def encoder_prefix(model: nn.Module, names: Mapping[nn.Module, str]) -> str | None:

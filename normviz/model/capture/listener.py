@@ -30,7 +30,12 @@ from normviz.model.capture.patching import attention_implementation, eval_mode, 
 from normviz.model.capture.projection import Projection, is_linear, probe, rounding_type
 from normviz.model.capture.tape import LayerTrace, layers_on_tape
 from normviz.model.capture.towers import LayerLists
-from normviz.model.capture.tracking import CROSS_INPUT_NAMES, AttentionTracker, Product
+from normviz.model.capture.tracking import (
+    CROSS_INPUT_NAMES,
+    AttentionTracker,
+    Product,
+    multihead_value_map,
+)
 from normviz.model.capture.value_bias import ValueBiasTracker
 from normviz.model.decompose import DecomposedTensor, Record, unwrap
 from normviz.model.types import AttentionKey, ModelVectors, StreamId, Values, Weights
@@ -58,6 +63,8 @@ class CapturedAttention:
     """The part of the values that is the bias of their projection, if asked for."""
     axes: ContextAxes | None = None
     """How the tensor of the heads' outputs is ordered; None where they have none."""
+    inside: tuple[nn.Module, ...] = ()
+    """The modules that were running, the outermost first."""
     record: Record | None = None
     """The output on the tape, where the layer runs on one."""
 
@@ -89,6 +96,11 @@ class _PendingAttentions:
     """The modules that unit vectors were sent through, and the type each rounds to."""
     mapped_by: str = ""
     """The name of the last linear module that read the context."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all of them were reported."""
+        return len(self.finished) == len(self.contexts)
 
 
 class Listener(Generic[Result]):
@@ -144,7 +156,7 @@ class Listener(Generic[Result]):
 
     def observe_product(self, product: Product, output: Tensor) -> Tensor:
         """Follow the output of an attention that is off the registry."""
-        if self.unread and self.unread[-1] is self.running[-1]:
+        if self.unread and self.unread[-1] in self.running:
             self.unread.pop()
         bias, shape = self._value_bias(product.value), unwrap(output).shape
         context = Context(product.weight, product.value, None, bias, product.axes, shape)
@@ -156,10 +168,10 @@ class Listener(Generic[Result]):
     ) -> Tensor:
         """Follow the output of torch's own multi-head attention, which is projected already."""
         with torch._C.DisableTorchFunction():  # noqa: SLF001 - our own work is not observed
-            value = _multihead_values(arguments)
+            value, bias = _multihead_values(arguments)
         if arguments["query"] is not arguments["key"]:
             self.cross_attending.add(self.running[-1])
-        context = Context(weight, value, None, None, "sequence first", None)
+        context = Context(weight, value, None, bias, "sequence first", None)
         form = self._start(context, self.running[-1])
         if value.shape[-2] != weight.shape[-1]:
             self._refuse("its keys have a bias of their own")
@@ -170,7 +182,7 @@ class Listener(Generic[Result]):
     def _start(self, context: Context, module: nn.Module) -> Form:
         """Return the form of a new context, after the attentions before it were followed."""
         pending = self.pending
-        if pending is None or pending.module is not module or module not in self.running:
+        if pending is None or pending.module is not module or pending.is_finished:
             self.require_finished()
             self.follower.clear()
             pending = self.pending = _PendingAttentions(module, tuple(self.running))
@@ -182,8 +194,8 @@ class Listener(Generic[Result]):
     def before_function(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """End the following at a residual sum: what is added to the output is not attention."""
         del options
-        if name == "softmax" and any(map(_is_attention, self.running)):
-            self.unread.append(self.running[-1])
+        if name == "softmax":
+            self._note_softmax()
         if not self.follower or name not in SUMS or len(args) < 2:  # noqa: PLR2004
             return
         for term, other in (args[:2], args[1::-1]):
@@ -191,6 +203,12 @@ class Listener(Generic[Result]):
             is_residual = self.follower.get(other) is None and not is_bias(other)
             if isinstance(form, Form) and form.is_mapped and is_residual:
                 self._finish(form, term)
+
+    def _note_softmax(self) -> None:
+        """Note where a softmax is computed, in an attention: elsewhere it may be a router's."""
+        computing = [module for module in self.running if not isinstance(module, nn.Softmax)]
+        if computing and _is_attention(computing[-1]):
+            self.unread.append(computing[-1])
 
     def after_function(
         self, name: str, args: tuple[Any, ...], options: dict[str, Any], result: Any
@@ -296,6 +314,7 @@ class Listener(Generic[Result]):
                 output=parts.output,
                 value_bias=parts.value_bias,
                 axes=parts.axes,
+                inside=pending.running,
                 record=record,
             )
 
@@ -393,7 +412,7 @@ class Listener(Generic[Result]):
     def require_finished(self) -> None:
         """Raise if the last attentions were not followed to the end of their block."""
         pending = self.pending
-        if pending is None or len(pending.finished) == len(pending.contexts):
+        if pending is None or pending.is_finished:
             return
         lost = [f.operation for _, f in self.follower.known.values() if isinstance(f, Lost)]
         self._refuse(
@@ -421,7 +440,7 @@ CROSS_INPUTS = set(CROSS_INPUT_NAMES)
 
 
 def _is_attention(module: nn.Module) -> bool:
-    """Whether a module's class is named as an attention: a softmax elsewhere may be a router's."""
+    """Whether a module's class is named as an attention."""
     return re.search("atten|attn", type(module).__name__, re.IGNORECASE) is not None
 
 
@@ -442,15 +461,17 @@ def _tensors(output: Any) -> Iterator[Tensor]:
             yield from _tensors(item)
 
 
-def _multihead_values(arguments: Mapping[str, Any]) -> Tensor:
-    """Return the values of torch's own multi-head attention `[batch head key dim]`."""
+def _multihead_values(arguments: Mapping[str, Any]) -> tuple[Tensor, Tensor]:
+    """Return the values of torch's own multi-head attention and their bias, both by head."""
     heads, value = arguments["num_heads"], arguments["value"]
-    weight, bias = arguments["v_proj_weight"], arguments["in_proj_bias"]
-    if not arguments["use_separate_proj_weight"]:
-        weight = arguments["in_proj_weight"].chunk(3)[2]
-    bias = None if bias is None else bias.chunk(3)[2]
+    weight, bias = multihead_value_map(arguments)
     projected = torch.nn.functional.linear(value, weight, bias)  # key batch model
-    return projected.reshape(*projected.shape[:2], heads, -1).permute(1, 2, 0, 3)
+    biases = projected * 0 if bias is None else bias.expand_as(projected)
+    by_head, bias_by_head = (
+        tensor.reshape(*tensor.shape[:2], heads, -1).permute(1, 2, 0, 3)
+        for tensor in (projected, biases)
+    )
+    return by_head, bias_by_head
 
 
 @contextmanager

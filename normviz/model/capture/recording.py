@@ -131,19 +131,18 @@ class _Recorder:
         self.keep = keep
         self.calls: list[LayerCall] = []
         self.norms: dict[SourceSequence, NormCall] = {}
-        self.attentions: list[AttentionCall] = []
+        self.attentions: list[tuple[AttentionCall, tuple[nn.Module, ...]]] = []
         self.running: list[inspect.BoundArguments] = []
 
     def add_attention(self, captured: CapturedAttention) -> None:
         """Note an attention of the layer that is running."""
-        self.attentions.append(
-            AttentionCall(
-                captured.key,
-                captured.weight.shape[1],
-                captured.axes,
-                captured if self.keep else None,
-            )
+        call = AttentionCall(
+            captured.key,
+            captured.weight.shape[1],
+            captured.axes,
+            captured if self.keep else None,
         )
+        self.attentions.append((call, captured.inside))
 
     def before_layer(self, layer: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Note the arguments of a layer."""
@@ -152,7 +151,7 @@ class _Recorder:
 
     def after_layer(self, layer: nn.Module, _args: Any, _kwargs: Any, output: Any) -> None:
         """Complete the call of the layer that ran."""
-        attentions = tuple(self.attentions)
+        attentions = tuple(call for call, inside in self.attentions if layer in inside)
         self.attentions.clear()
         self.calls.append(
             LayerCall(

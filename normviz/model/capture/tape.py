@@ -13,7 +13,14 @@ from typing import Any
 from torch import Tensor, nn
 
 from normviz.model.capture.hooks import active_observer, hook
-from normviz.model.capture.layers import encoder_prefix, hidden_states_in, layers_of, sequence_of
+from normviz.model.capture.layers import (
+    encoder_prefix,
+    has_attention,
+    hidden_states_in,
+    last_layers,
+    layers_of,
+    sequence_of,
+)
 from normviz.model.capture.patching import eager_experts
 from normviz.model.capture.tracking import CROSS_INPUT_NAMES
 from normviz.model.decompose import DecomposedTensor, NoRule, Record, error_location, track, unwrap
@@ -25,6 +32,7 @@ class LayerTrace:
     """One layer as it ran: the records of its input, its cross-attention input and its output."""
 
     name: str
+    layer: nn.Module
     sequence: SourceSequence
     """Whose tokens enter it: `other` for an encoder on one tape with the decoder that reads it."""
     input: Record
@@ -48,6 +56,9 @@ class LayerTracer:
     ) -> None:
         self.through_all_layers = through_all_layers
         self.layers = layers_of(model)
+        is_single = encoder_prefix(model, {m: n for n, m in model.named_modules()}) is None
+        self.last = last_layers(self.layers) if is_single else set()
+        """The last layers of towers: what is made of their output is no longer on the tape."""
         self.names = {module: name for name, module in model.named_modules()}
         self.callback = callback
         self.model = model
@@ -72,8 +83,12 @@ class LayerTracer:
         self, layer: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the layer's arguments with every token's vector marked as its own."""
+        if not (self.through_all_layers or has_attention(layer)):
+            return args, kwargs
         bound = inspect.signature(type(layer).forward).bind_partial(layer, *args, **kwargs)
-        hidden = next(n for n, v in bound.arguments.items() if isinstance(v, Tensor))
+        hidden = next((n for n, v in bound.arguments.items() if isinstance(v, Tensor)), None)
+        if hidden is None:
+            return args, kwargs
         marked = {hidden: self._mark(bound.arguments[hidden], self._sequence(layer))}
         for name in CROSS_INPUT_NAMES:
             if isinstance(bound.arguments.get(name), Tensor):
@@ -98,7 +113,9 @@ class LayerTracer:
     def after_layer(self, layer: nn.Module, _args: Any, _kwargs: Any, output: Any) -> Any:
         """Give the layer's tape to the callback; return plain tensors where the tape ends here."""
         hidden = hidden_states_in(output)
-        if not isinstance(hidden, DecomposedTensor) or self.inputs is None:
+        if self.inputs is None:  # it ran on plain tensors
+            return output
+        if not isinstance(hidden, DecomposedTensor):
             raise NoRule(
                 f"The output of {self.names[layer]} ({type(layer).__name__}) no longer knows "
                 "which token its parts came from.",
@@ -110,13 +127,14 @@ class LayerTracer:
         self.callback(
             LayerTrace(
                 self.names[layer],
+                layer,
                 self._sequence(layer),
                 own.record,
                 None if cross is None else cross.record,
                 hidden.record,
             )
         )
-        return output if self.through_all_layers else unwrap(output)
+        return output if self.through_all_layers and layer not in self.last else unwrap(output)
 
 
 @contextmanager

@@ -16,7 +16,8 @@ import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from normviz.model.decompose import unwrap
+from normviz.model.capture.hooks import AttentionObserver, active_observer
+from normviz.model.decompose import DecomposedTensor, unwrap
 
 CROSS_INPUT_NAMES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
 """The parameters in which modules receive the other sequence that cross-attention reads."""
@@ -81,7 +82,7 @@ class Product:
 
 
 @runtime_checkable
-class FunctionObserver(Protocol):
+class FunctionObserver(AttentionObserver, Protocol):
     """What an `AttentionTracker` reports to."""
 
     def observe_product(self, product: Product, output: Tensor) -> Tensor:
@@ -124,17 +125,18 @@ class AttentionTracker(TorchFunctionMode):
         """Run the function, and report it."""
         del types
         options = kwargs or {}
-        if self.paused:
+        # A pass nested inside another one has an observer of its own.
+        if self.paused or active_observer.get() is not self.observer:
             return func(*args, **options)
         name = getattr(func, "__name__", "")
         self.observer.before_function(name, args, options)
         if name == "scaled_dot_product_attention":
             weight, value = _scaled_dot_product(*unwrap(args), **unwrap(options))
-            output = weight @ value if self.written_out else func(*args, **options)
+            output = self._fused_output(func, args, options, weight)
             return self.observer.observe_product(Product(weight, value), output)
-        result = func(*args, **options)
         if name == "multi_head_attention_forward":
-            return self._observe_multihead(args, options, result)
+            return self._observe_multihead(func, args, options)
+        result = func(*args, **options)
         if name == "softmax":
             if _is_over_last_axis(result, args, options):
                 self.weights = {id(result): result}
@@ -145,6 +147,16 @@ class AttentionTracker(TorchFunctionMode):
                 return self.observer.observe_product(product, result)
         self.observer.after_function(name, args, options, result)
         return result
+
+    def _fused_output(
+        self, func: Callable[..., Any], args: Any, options: dict[str, Any], weight: Tensor
+    ) -> Any:
+        """Return what fused attention returns; step by step where its values are on tape."""
+        original = args[2] if len(args) > 2 else options["value"]  # noqa: PLR2004
+        if not (self.written_out or isinstance(original, DecomposedTensor)):
+            return func(*args, **options)
+        groups = weight.shape[-3] // original.shape[-3] if weight.ndim > 2 else 1  # noqa: PLR2004
+        return weight @ (original.repeat_interleave(groups, dim=-3) if groups > 1 else original)
 
     def _product(self, name: str, args: tuple[Any, ...], result: Any) -> Product | None:
         """Return weights and values, if a function multiplies them; else track the weights."""
@@ -182,7 +194,7 @@ class AttentionTracker(TorchFunctionMode):
         )
 
     def _observe_multihead(
-        self, args: tuple[Any, ...], options: dict[str, Any], result: Any
+        self, func: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
         bound = inspect.signature(F.multi_head_attention_forward).bind(*args, **options)
         bound.apply_defaults()
@@ -191,7 +203,31 @@ class AttentionTracker(TorchFunctionMode):
         with torch._C.DisableTorchFunction():  # noqa: SLF001 - our own work is not observed
             _, weight = F.multi_head_attention_forward(**wanted)
         assert weight is not None  # noqa: S101 - it was asked for
-        return self.observer.observe_multihead(arguments, weight, result[0]), result[1]
+        given = dict(bound.arguments)
+        if self.written_out or isinstance(given["value"], DecomposedTensor):
+            output, returned = _multihead_output(given, weight), weight
+        else:
+            output, returned = func(*args, **options)
+        return self.observer.observe_multihead(arguments, weight, output), returned
+
+
+def multihead_value_map(arguments: Mapping[str, Any]) -> tuple[Tensor, Tensor | None]:
+    """Return the matrix and bias of the values of torch's own multi-head attention."""
+    bias = arguments["in_proj_bias"]
+    weight = arguments["v_proj_weight"]
+    if not arguments["use_separate_proj_weight"]:
+        weight = arguments["in_proj_weight"].chunk(3)[2]
+    return weight, None if bias is None else bias.chunk(3)[2]
+
+
+def _multihead_output(arguments: Mapping[str, Any], weight: Tensor) -> Tensor:
+    """Return the output of torch's own multi-head attention, step by step."""
+    sequences, heads = weight.shape[:2]
+    value: Tensor = F.linear(arguments["value"], *multihead_value_map(arguments))
+    by_head = value.reshape(value.shape[0], sequences * heads, -1).transpose(0, 1)
+    context = torch.bmm(weight.flatten(0, 1), by_head).transpose(0, 1)
+    joined = context.reshape(weight.shape[2], sequences, -1)
+    return F.linear(joined, arguments["out_proj_weight"], arguments["out_proj_bias"])
 
 
 def _is_over_last_axis(result: Tensor, args: tuple[Any, ...], options: Mapping[str, Any]) -> bool:

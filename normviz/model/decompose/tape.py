@@ -119,6 +119,24 @@ class ElementwiseRecord(Record):
         return self.leaves
 
 
+@dataclass(eq=False, kw_only=True, repr=False)
+class LostRecord(Record):
+    """A tensor whose parts are not known: an operation on the way to it has no rule.
+
+    That is no harm where only its total is read, as with queries and keys.
+    """
+
+    error: Exception
+    """Names the operation; raised where the parts are needed."""
+
+
+def require_parts(record: Record) -> Record:
+    """Return the record; raise what its parts were lost by, if they were."""
+    if isinstance(record, LostRecord):
+        raise record.error
+    return record
+
+
 def register_use(record: Record) -> Record:
     """Count a use of each of the record's inputs; return the record."""
     for source in record.inputs:

@@ -2,7 +2,8 @@
 
 `DecomposedTensor` goes through a model's own, unmodified code in place of a plain tensor. Every
 torch function runs on the totals exactly as the model wrote it; a rule says how the parts follow,
-and a record of that goes on the tape. A function without a rule raises an error with its name.
+and a record of that goes on the tape. What a function without a rule returns is lost: its total may
+still be read, and an error with the function's name is raised where its parts are needed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +15,13 @@ from torch import Tensor
 
 from normviz.errors import NormvizError
 from normviz.model.decompose.rules import table
-from normviz.model.decompose.tape import Record, SourceSequence, register_use, source_record
+from normviz.model.decompose.tape import (
+    LostRecord,
+    Record,
+    SourceSequence,
+    register_use,
+    source_record,
+)
 
 _location: ContextVar[Callable[[], str] | None] = ContextVar("location", default=None)
 """Returns the module that is running, for error messages."""
@@ -71,13 +78,41 @@ def _run_in_place(
 
 def _apply_rule(name: str, total: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """Return what the rule for a function gives: records, or the total where it is only read."""
+    records, named = _records(args), _records(options)
+    lost = next((r for r in _flatten((records, named)) if isinstance(r, LostRecord)), None)
+    if lost is not None:
+        return _apply_rule_after_loss(name, total, records, lost)
     rule = table.RULES.get(name)
     if rule is None:
-        raise _no_rule_error(name, "it has no rule")
+        return _lose(total, _no_rule_error(name, "it has no rule"))
     try:
-        return rule(total, *_records(args), **_records(options))
+        return rule(total, *records, **named)
     except table.RuleNotApplicable as reason:
-        raise _no_rule_error(name, str(reason)) from reason
+        return _lose(total, _no_rule_error(name, str(reason)))
+    except (TypeError, AttributeError, IndexError, ValueError, RuntimeError, StopIteration):
+        return _lose(total, _no_rule_error(name, "its rule does not cover these arguments"))
+
+
+def _apply_rule_after_loss(name: str, total: Any, records: Sequence[Any], lost: LostRecord) -> Any:
+    """Return what a function makes of a lost tensor: lost too, except where only totals count.
+
+    A factor of whole tokens, such as a router's weight, is held as it was computed.
+    """
+    if name in ("softmax", "log_softmax"):
+        return total
+    others = [r for r in records if isinstance(r, Record) and r is not lost]
+    is_factor = name in ("mul", "multiply") and lost.total.shape[-1:] == (1,)
+    if is_factor and len(others) == 1 and not isinstance(others[0], LostRecord):
+        return table.RULES["mul"](total, others[0], lost.total)
+    return _lose(total, lost.error)
+
+
+def _lose(total: Any, error: Exception) -> Any:
+    """Return the records of what a function without a rule returned; integers have no parts."""
+    if isinstance(total, Tensor):
+        return LostRecord(total=total, axis=-2, error=error) if total.is_floating_point() else total
+    tensors = [item for item in total if isinstance(item, Tensor) and item.is_floating_point()]
+    return [_lose(item, error) for item in total] if len(tensors) == len(total) else total
 
 
 def _no_rule_error(name: str, reason: str) -> NoRule:
@@ -152,6 +187,16 @@ def _rule_name(func: Callable[..., Any]) -> tuple[str, bool]:
     if name.endswith("_"):
         return name.removesuffix("_"), True
     return name, False
+
+
+def _flatten(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _flatten(item)
+    elif isinstance(value, dict):
+        yield from _flatten(tuple(value.values()))
+    else:
+        yield value
 
 
 def _has_tensor(value: Any) -> bool:

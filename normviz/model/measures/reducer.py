@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from normviz.core.axes import COMPONENTS
 from normviz.core.catalog import is_ladder_measure, require_known, split_statistic
@@ -32,7 +32,7 @@ from normviz.model.measures.results import (
     StageResults,
     select_heads,
 )
-from normviz.model.types import TokenMask, at_least_single
+from normviz.model.types import AttentionKey, TokenMask, at_least_single
 
 PaddingMasks = Mapping[str, Callable[[int, str | None], TokenMask | None]]
 """For `encoder` and `decoder`: which of so many positions of a modality are not padding."""
@@ -64,8 +64,8 @@ class AttentionReducer:
         self.results = StageResults()
         self.outputs: dict[SourceSequence, Record] = {}
         """What left the attentions of the layer that is running, on its tape."""
-        self.traced = 0
-        """How many of the attentions passed belong to layers whose ladder is done."""
+        self.running: list[tuple[AttentionKey, tuple[nn.Module, ...]]] = []
+        """The attentions measured since the last ladder, with the modules they ran inside."""
 
     @property
     def needs_tape(self) -> bool:
@@ -90,13 +90,15 @@ class AttentionReducer:
             return None
         if captured.record is not None:
             self.outputs["other" if captured.stream.kind == "cross" else "own"] = captured.record
+        self.running.append((key, captured.inside))
         result = self.results.layers[key] = self._measure(captured, key[1])
         return result
 
     def add_ladder(self, trace: LayerTrace) -> None:
         """Measure the ladder of a layer that is done, for each of its attentions."""
-        keys = [key for key in self.results.passed[self.traced :] if key in self.results.layers]
-        self.traced = len(self.results.passed)
+        passed = self.running
+        self.running = []
+        keys = [key for key, inside in passed if trace.layer in inside]
         if not keys:
             return
         by_source = measure_ladder(trace, self.ladder_request, self.outputs)

@@ -1,5 +1,6 @@
 """Rules for linear maps, attention, sums, products and softmax."""
 
+import string
 from typing import Any
 
 import torch
@@ -7,6 +8,7 @@ import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor
 
 from normviz.model.decompose.rules.table import (
+    RULES,
     RuleNotApplicable,
     elementwise_record,
     identity_record,
@@ -245,6 +247,71 @@ def softmax(total: Tensor, x: Record, *_: Any, **__: Any) -> Any:
     "to", "type", "type_as", "float", "double", "half", "bfloat16", "contiguous", "clone", "detach",
     "dropout", "cpu", "cuda", "data",
 )  # fmt: skip
-def identity(total: Tensor, x: Record, *_: Any, **__: Any) -> Record:
+def identity(total: Tensor, x: Any, *_: Any, **__: Any) -> Any:
     """A cast, a copy, or a dropout that drops nothing: the parts are the same."""
-    return identity_record(total, x)
+    return identity_record(total, x) if isinstance(x, Record) else total
+
+
+# --- products written in letters ----------------------------------------------------------------
+
+
+@rule("einsum")
+def einsum(total: Tensor, equation: str, *operands: Any) -> Any:
+    """A product of two tensors in letters: one that can be written as a matrix product."""
+    factors = tuple(operands[0]) if len(operands) == 1 else operands
+    terms, _, target = equation.replace(" ", "").partition("->")
+    letters = terms.split(",")
+    if "." in equation or not target or len(factors) != 2:  # noqa: PLR2004
+        raise RuleNotApplicable("it is not a product of two tensors in named axes")
+    (first, left), (second, right) = zip(letters, factors, strict=True)
+    if isinstance(left, Record) and not isinstance(right, Record):
+        # A product is symmetric: the parts are on the right, as values are.
+        (first, left), (second, right) = (second, right), (first, left)
+    shared = [c for c in second if c in first and c in target]
+    summed = [c for c in second if c in first and c not in target]
+    rows = [c for c in target if c not in second]
+    columns = [c for c in target if c not in first]
+    if len({*first}) + len({*second}) != len(first) + len(second):
+        raise RuleNotApplicable("an axis is named twice")
+    if {*first} - {*shared, *summed, *rows} or {*second} - {*shared, *summed, *columns}:
+        raise RuleNotApplicable("an axis is summed in one of its factors alone")
+    if isinstance(left, Record) or not isinstance(right, Record):
+        raise RuleNotApplicable("both of its factors have parts")
+    token = second[right.axis]
+    if token not in summed:
+        apply = lambda part: _einsum_part(equation, letters, factors, right, part)  # noqa: E731
+        return linear_record(total, (right,), apply, axis=target.index(token) - len(target))
+    if len(summed) != 1 or len(rows) != 1 or len(columns) != 1:
+        raise RuleNotApplicable("it is not a product of weights and values")
+    return _weights_times_values(total, (first, left), (second, right), target)
+
+
+def _einsum_part(
+    equation: str, letters: list[str], factors: tuple[Any, ...], right: Record, part: Tensor
+) -> Tensor:
+    """Return the product with parts, which have their sources in front, in place of the total."""
+    free = next(letter for letter in string.ascii_letters if letter not in equation)
+    target = equation.replace(" ", "").partition("->")[2]
+    terms = [free + t if f is right else t for t, f in zip(letters, factors, strict=True)]
+    values = [part if f is right else at_least_single(f) for f in factors]
+    return torch.einsum(f"{','.join(terms)}->{free}{target}", values)
+
+
+def _weights_times_values(
+    total: Tensor, weight: tuple[str, Tensor], value: tuple[str, Record], target: str
+) -> Record:
+    """Return the record of weights times values whose axes are in any order."""
+    (first, weights), (second, values) = weight, value
+    shared = [c for c in target if c in first and c in second]
+    (key,) = (c for c in second if c in first and c not in target)
+    (query,), (dim,) = [c for c in target if c not in second], [c for c in target if c not in first]
+    to_canonical = [second.index(c) for c in [*shared, key, dim]]
+    canonical = [*shared, query, dim]
+    moved: Record = RULES["permute"](values.total.permute(to_canonical), values, *to_canonical)
+    product: Any = matmul(
+        total.permute([target.index(c) for c in canonical]),
+        weights.permute([first.index(c) for c in [*shared, query, key]]),
+        moved,
+    )
+    back: Record = RULES["permute"](total, product, *[canonical.index(c) for c in target])
+    return back

@@ -26,7 +26,7 @@ class TokenwiseJacobian:
     """One layer with one attention: its heads are run, the rest is a matrix for each token."""
 
     call: LayerCall
-    from_heads: Matrices
+    from_heads: Float[Tensor, "position heads after"]
     """The derivative by the heads' outputs."""
     from_input: Matrices
     """The derivative by the layer's input, with the heads' outputs held."""

@@ -5,12 +5,12 @@ input is known before the layer is replayed. This is what DecompX does for BERT 
 2023), here for every architecture that the ladder supports. Biases stay a source of their own.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from normviz.model.capture import LayerTrace
 from normviz.model.decompose import BiasPart, Record, Replay
-from normviz.model.decompose.tape import SourceSequence
+from normviz.model.decompose.tape import SourceRecord, SourceSequence, require_parts
 from normviz.model.measures.ladder.measure import (
     LadderRequest,
     LadderResult,
@@ -36,6 +36,18 @@ class TracedLayer:
         return "other" if key[0].kind == "cross" else self.trace.sequence
 
 
+def split_tapes(layers: Iterable[TracedLayer]) -> list[list[TracedLayer]]:
+    """Return the layers of each tape: a tower whose input is its own source begins a new one."""
+    tapes: list[list[TracedLayer]] = []
+    for layer in layers:
+        begun = {other.trace.sequence for other in tapes[-1]} if tapes else set()
+        is_start = isinstance(layer.trace.input, SourceRecord) and layer.trace.sequence in begun
+        if is_start or not tapes:
+            tapes.append([])
+        tapes[-1].append(layer)
+    return tapes
+
+
 def measure_decomposition(
     layers: Collection[TracedLayer], request: LadderRequest
 ) -> dict[AttentionKey, LadderResult]:
@@ -43,6 +55,7 @@ def measure_decomposition(
     sums = LayerSums(BiasPart(request.bias_handling))
     starts: dict[SourceSequence, Record] = {}
     for layer in layers:
+        require_parts(layer.trace.output)
         starts.setdefault(layer.trace.sequence, layer.trace.input)
         for key in layer.keys:
             sums.rungs[layer.source_of(key), layer.trace.output] = RungSums()

@@ -20,6 +20,7 @@ from normviz.model.decompose.tape import (
     SourceRecord,
     SourceSequence,
     register_use,
+    require_parts,
 )
 from normviz.model.types import at_least_single
 
@@ -37,7 +38,7 @@ class Block:
 
 def find_rungs(trace: LayerTrace) -> dict[SourceSequence, dict[str, Record]]:
     """Return the rungs of a layer for each sequence that its attentions read, as tape records."""
-    top = _behind_norms(trace.output)
+    top = _behind_norms(require_parts(trace.output))
     blocks = _with_attention(list(_blocks(top, trace.input)), trace.input)
     ladders: dict[SourceSequence, dict[str, Record]] = {}
     for number, block in enumerate(blocks):
