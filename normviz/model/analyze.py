@@ -15,7 +15,13 @@ from normviz.errors import BadInput
 from normviz.model.batches import batched
 from normviz.model.capture.patching import eval_mode
 from normviz.model.decompose.tape import BiasHandling
-from normviz.model.inputs import ModelInputs, from_inputs, from_texts, has_encoder
+from normviz.model.inputs import (
+    ModelInputs,
+    from_inputs,
+    from_texts,
+    has_encoder,
+    needs_decoder_input,
+)
 from normviz.model.limits import MaxTokens, require_max_tokens
 from normviz.model.loading import LoadedModel, load_model
 from normviz.model.measures.effective import EffectiveForm
@@ -308,7 +314,7 @@ def _with_written_text(prepared: ModelInputs, target: str | None, generate: int)
         with eval_mode(list(prepared.model.modules())):
             return with_generation(prepared, generate)
     if target is None:
-        if has_encoder(prepared.model) and prepared.ids("decoder") is None:
+        if needs_decoder_input(prepared):
             raise BadInput(
                 "This model is an encoder–decoder, and there is nothing for its decoder.",
                 "The decoder needs a text of its own.",

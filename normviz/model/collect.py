@@ -14,7 +14,6 @@ from normviz.core.receipt import TOLERANCE, GradientCheck, LayerCheck, RungCheck
 from normviz.core.stream import Layers, Stream
 from normviz.core.tokens import Tokens
 from normviz.errors import NotFinite
-from normviz.model.capture.towers import modality_of
 from normviz.model.inputs import ModelInputs, has_encoder
 from normviz.model.measures.checks import AttentionChecks
 from normviz.model.measures.effective import FORMS
@@ -156,7 +155,7 @@ def _gradient_checks(name: str, item: LayerResult) -> Iterator[GradientCheck]:
             name,
             item.layer,
             measure,
-            item.dtype,
+            attribution.dtype,
             attribution.errors.get(measure),
             count,
             width,
@@ -288,8 +287,7 @@ def _tokens(
 ) -> Tokens:
     """Return the tokens along an axis, without padding."""
     text = row * prepared.batch // item.stream.sequences
-    modality = modality_of(item.stream.tower)
-    tokens = prepared.tokens(component, item.lengths[axis], text, modality)
+    tokens = prepared.tokens(component, item.lengths[axis], text, item.stream.tower)
     mask = item.queries if axis == "query" else item.keys
     return tokens if mask is None else tokens.take(_positions(mask[row]).tolist())
 

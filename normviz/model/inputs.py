@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from normviz.core.tokens import Tokens
 from normviz.errors import BadInput
 from normviz.model.audio import frame_times
+from normviz.model.capture.towers import modality_of
 from normviz.model.detokenize import label_ids, label_tokens
 from normviz.model.limits import (
     MaxTokens,
@@ -21,6 +22,7 @@ from normviz.model.limits import (
     require_max_tokens,
     token_limit,
 )
+from normviz.model.patches import IMAGE_AXES, TokenOrder, locate_tokens
 from normviz.model.types import TokenMask
 
 
@@ -34,17 +36,28 @@ class ModelInputs:
     tokenizer: Any = None
     title: str = ""
     notes: tuple[str, ...] = field(default=())
+    orders: dict[str, TokenOrder] = field(default_factory=dict, compare=False)
+    """Where the patches of an image lie in each tower, once that was looked for."""
 
     @property
     def batch(self) -> int:
-        """How many sequences there are."""
+        """How many texts, images or sounds there are, each with its own inputs.
+
+        Patches of images that are given in one list, with the grids they belong to, are one.
+        """
+        for name in ("input_ids", "decoder_input_ids"):
+            if isinstance(self.tensors.get(name), Tensor):
+                return len(self.tensors[name])
+        if any("grid" in name for name in self.tensors):
+            return 1
         return next(len(value) for value in self.tensors.values() if isinstance(value, Tensor))
 
     def ids(self, component: str) -> Tensor | None:
         """Return the token ids of the encoder or decoder; a single stack has the same for both."""
         decoding = component == "decoder" and has_encoder(self.model)
         ids = self.tensors.get("decoder_input_ids" if decoding else "input_ids")
-        return ids if isinstance(ids, Tensor) else None
+        # Several codes for each position, as of sounds, are no tokens.
+        return ids if isinstance(ids, Tensor) and ids.ndim == 2 else None  # noqa: PLR2004
 
     def token_mask(
         self, component: str, length: int, modality: str | None = None
@@ -53,6 +66,10 @@ class ModelInputs:
 
         Beside a text, the mask is the text's, and an image or a sound has none.
         """
+        if modality == "vision" or "input_ids" not in self.tensors:
+            patches = self.tensors.get("pixel_attention_mask")
+            if isinstance(patches, Tensor) and patches.shape[1:] == (length,):
+                return None if bool(patches.bool().all()) else patches.bool()
         if modality in ("vision", "audio") and "input_ids" in self.tensors:
             return None
         decoding = component == "decoder" and has_encoder(self.model)
@@ -66,21 +83,49 @@ class ModelInputs:
             return None
         return mask.bool()
 
-    def tokens(self, component: str, length: int, row: int, modality: str | None = None) -> Tokens:
+    def tokens(self, component: str, length: int, row: int, tower: str = "") -> Tokens:
         """Return the labels of one sequence: tokens, ids, image patches, times or numbers."""
+        modality = modality_of(tower)
         ids = self.ids(component) if modality not in ("vision", "audio") else None
         if ids is not None and ids.shape[1] == length:
-            row_ids = ids[row].tolist()
-            if self.tokenizer is not None:
-                return label_tokens(self.tokenizer, row_ids)
-            return label_ids(row_ids)
+            return self._label_ids(ids[row].tolist())
         if "pixel_values" in self.tensors and modality != "text":
-            return label_patches(self.tensors["pixel_values"], self.model, length)
+            return self._label_image(length, row, tower)
         if component == "encoder":
             times = frame_times(self.tensors, getattr(self.model, "config", None), length)
             if times:
                 return times
         return Tokens.plain(str(n) for n in range(length))
+
+    def _label_ids(self, ids: list[int]) -> Tokens:
+        return label_ids(ids) if self.tokenizer is None else label_tokens(self.tokenizer, ids)
+
+    def _label_image(self, length: int, row: int, tower: str) -> Tokens:
+        """Return the labels of patches, and of a text beside them, where their order is known."""
+        grid = patch_grid(self.tensors["pixel_values"], self.model)
+        if tower not in self.orders:
+            self.orders[tower] = locate_tokens(self.model, self.for_forward(), tower, grid)
+        order = self.orders[tower]
+        numbers = Tokens.plain(str(n) for n in range(length))
+        if order.count != length:  # it sees parts of the image apart, or joined
+            return numbers
+        labels, special = list(numbers.pieces), [False] * length
+        if grid is not None and order.patches is not None:
+            labels, special = [f"[extra {n}]" for n in range(length)], [True] * length
+            rows, columns = grid
+            for number in range(rows * columns):
+                place = order.patches + number
+                labels[place], special[place] = f"{number // columns},{number % columns}", False
+            if order.patches and order.text is None and _has_class_token(self.model):
+                labels[0] = "[CLS]"
+        ids = self.ids("encoder")
+        if ids is not None and order.text is not None:
+            text = self._label_ids(ids[row].tolist())
+            end = order.text + len(text)
+            labels[order.text : end], special[order.text : end] = text.pieces, text.special
+        tokens = Tokens.plain(labels, special=special)
+        categories = ("[CLS]" if label == "[CLS]" else "other" for label in labels)
+        return replace(tokens, categories=tuple(categories))
 
     def fingerprint(self) -> str:
         """Return a hash of everything the model was given."""
@@ -112,6 +157,13 @@ def has_encoder(model: nn.Module) -> bool:
     return bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
 
 
+def needs_decoder_input(prepared: ModelInputs) -> bool:
+    """Return whether a decoder has nothing to read, and no queries of its own either."""
+    parameters = inspect.signature(type(prepared.model).forward).parameters
+    given = any(name.startswith("decoder_") for name in prepared.tensors)
+    return has_encoder(prepared.model) and "decoder_input_ids" in parameters and not given
+
+
 def _device_and_dtype(model: nn.Module) -> tuple[torch.device, torch.dtype]:
     """Return where the inputs go, and in which precision."""
     first = next(model.parameters(), None)
@@ -123,28 +175,21 @@ def _device_and_dtype(model: nn.Module) -> tuple[torch.device, torch.dtype]:
     return device, dtype
 
 
-def label_patches(pixels: Tensor, model: nn.Module, length: int) -> Tokens:
-    """Return image patches labeled by row and column, after the special tokens put first."""
+def _has_class_token(model: nn.Module) -> bool:
+    """Whether a vision model has a learned token of its own, which is put before the patches."""
+    names = ("cls_token", "class_embedding")
+    return any(name.endswith(names) for name, _ in model.named_parameters())
+
+
+def patch_grid(pixels: Tensor, model: nn.Module) -> tuple[int, int] | None:
+    """Return how many rows and columns of patches an image has; None where that is not known."""
     config = getattr(model, "config", None)
-    config = getattr(config, "vision_config", config)
-    size = getattr(config, "patch_size", None)
-    if not isinstance(size, int):
-        return Tokens.plain(str(n) for n in range(length))
-    rows, columns = pixels.shape[-2] // size, pixels.shape[-1] // size
-    extra = length - rows * columns
-    if extra < 0:
-        return Tokens.plain(str(n) for n in range(length))
-    special = ["[CLS]", *(f"[extra {n}]" for n in range(1, extra))][:extra]
-    patches = [f"{row},{column}" for row in range(rows) for column in range(columns)]
-    labels = Tokens.plain(special + patches, special=[True] * extra + [False] * len(patches))
-    categories = ("[CLS]", *labels.categories[1:]) if extra else labels.categories
-    return replace(
-        labels,
-        categories=tuple(
-            category if is_special else "other"
-            for is_special, category in zip(labels.special, categories, strict=True)
-        ),
-    )
+    size = getattr(getattr(config, "vision_config", config), "patch_size", None)
+    height, width = (size, size) if isinstance(size, int) else (size or (0, 0))
+    if pixels.ndim != IMAGE_AXES or not (height and width):
+        return None
+    rows, columns = pixels.shape[-2] // height, pixels.shape[-1] // width
+    return (rows, columns) if rows and columns else None
 
 
 def from_inputs(model: nn.Module, tokenizer: Any, inputs: Mapping[str, Any]) -> ModelInputs:

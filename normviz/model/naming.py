@@ -10,7 +10,7 @@ from normviz.model.measures.results import StageResults
 from normviz.model.types import StreamId
 
 MAX_SEQUENCES = 16
-"""How many tiles, frames or windows of one tower become streams of their own."""
+"""About how many tiles, frames or windows of one tower become streams of their own."""
 
 
 def select_sequences(
@@ -21,26 +21,23 @@ def select_sequences(
     A tower that attends to several tiles, frames or windows has a numbered stream for each.
     """
     bases = name_streams(streams, prepared)
-    sequences = [
-        (bases[stream], stream, number)
-        for stream in streams
-        for number in _sequences_of(stream, prepared.batch, text)
-    ]
-    counts = Counter(base for base, _, _ in sequences)
-    passed: Counter[str] = Counter()
-    shown = []
-    for base, stream, number in sequences:
-        passed[base] += 1
-        name = base if counts[base] == 1 else f"{base}.{passed[base]}"
-        if passed[base] <= MAX_SEQUENCES:
-            shown.append((name, stream, number))
-    notes = [
-        f"{base}: {count} sequences of tokens are attended to apart (tiles, frames, windows or "
-        f"scales), shown as {base}.1 to {base}.{min(count, MAX_SEQUENCES)}"
-        + (f"; the other {count - MAX_SEQUENCES} are not shown" * (count > MAX_SEQUENCES))
-        for base, count in counts.items()
-        if count > 1
-    ]
+    sequences = {stream: _sequences_of(stream, prepared.batch, text) for stream in streams}
+    shown: list[tuple[str, StreamId, int]] = []
+    notes = []
+    for base in dict.fromkeys(bases.values()):
+        alike = [stream for stream in streams if bases[stream] == base]
+        most = max(1, MAX_SEQUENCES // len(alike))
+        chosen = [(stream, number) for stream in alike for number in sequences[stream][:most]]
+        names = [base] if len(chosen) == 1 else [f"{base}.{n + 1}" for n in range(len(chosen))]
+        shown += [(name, *one) for name, one in zip(names, chosen, strict=True)]
+        count = sum(len(sequences[stream]) for stream in alike)
+        if count > 1:
+            more = f"; the other {count - len(chosen)} are not shown"
+            notes.append(
+                f"{base}: {count} sequences of tokens are attended to apart (tiles, frames, "
+                f"windows or scales), shown as {names[0]} to {names[-1]}"
+                + (more if count > len(chosen) else "")
+            )
     return shown, notes
 
 

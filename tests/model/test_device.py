@@ -57,7 +57,9 @@ def test_padding_is_handled_there_too():
     model, inputs = on_meta("bert")
     # the mask comes from the host, as a tokenizer gives it; the model is elsewhere
     real = torch.ones(1, architectures.TOKENS, dtype=torch.bool)
-    reducer = AttentionReducer(DEFAULT, heads=[1, 3], padding={"encoder": lambda length, modality: real})
+    reducer = AttentionReducer(
+        DEFAULT, heads=[1, 3], padding={"encoder": lambda length, modality: real}
+    )
     watch = Elsewhere()
 
     def reduce(captured):

@@ -199,9 +199,7 @@ def _vision_and_audio() -> list[Architecture]:
     return [
         *(Architecture(name, IMAGE, image_inputs) for name in ("vit", "deit", "dinov2")),
         Architecture("clip_vision_model", IMAGE, image_inputs),
-        Architecture(
-            "siglip_vision_model", IMAGE, image_inputs, extra={"vision_use_head": False}
-        ),
+        Architecture("siglip_vision_model", IMAGE, image_inputs, extra={"vision_use_head": False}),
         Architecture("clip_text_model", text, streams=("decoder",)),
         Architecture(
             "siglip_text_model",

@@ -136,8 +136,10 @@ class ContextFollower:
 
     def _move(
         self, name: str, args: tuple[Any, ...], options: Mapping[str, Any]
-    ) -> Followed | tuple[Followed, ...]:
+    ) -> Followed | tuple[Followed, ...] | None:
         form, function = self.get(args[0]), MOVES[name]
+        if form is None:  # something else was given its shape
+            return None
         if not isinstance(form, Form):
             return Lost(name)
         rest = unwrap(args[1:])

@@ -25,7 +25,7 @@ from normviz.model.capture.following import ContextFollower, is_bias
 from normviz.model.capture.hooks import active_observer, hook
 from normviz.model.capture.layers import encoder_prefix
 from normviz.model.capture.layout import Layout  # noqa: TC001 - beartype reads it
-from normviz.model.capture.output_map import Form, Lost, apply_linear
+from normviz.model.capture.output_map import Followed, Form, Lost, NotLinear, apply_linear
 from normviz.model.capture.patching import attention_implementation, eval_mode, without_cache
 from normviz.model.capture.projection import Projection, is_linear, probe, rounding_type
 from normviz.model.capture.tape import LayerTrace, layers_on_tape
@@ -81,6 +81,8 @@ class CapturedPass(list[Result]):
     """For each tower, the layers in which no attention ran, with what they have instead."""
     missed: tuple[str, ...] = ()
     """The attentions that ran and could not be captured, by the name of their module."""
+    dtype: torch.dtype
+    """The least precise floating-point type that any result of a function had."""
 
 
 @dataclass(eq=False)
@@ -233,6 +235,10 @@ class Listener(Generic[Result]):
         if not CROSS_INPUTS & set(names):
             return
         arguments = dict(zip(names[1:], args, strict=False)) | kwargs
+        query, key = (arguments.get(name) for name in ("query", "key"))
+        if isinstance(query, Tensor) and isinstance(key, Tensor) and query is not key:
+            self.cross_attending.add(module)
+            return
         # An extra keyword that is only passed through is not what this module attends to.
         if any(name in names and arguments.get(name) is not None for name in CROSS_INPUT_NAMES):
             self.cross_attending.add(module)
@@ -265,7 +271,11 @@ class Listener(Generic[Result]):
             return
         with self.attending(), torch._C.DisableTorchFunction():  # noqa: SLF001
             matrix, bias = probe(module, name, unwrap(given))
-            self.follower.set(output, apply_linear(form, matrix, bias))
+            try:
+                followed: Followed = apply_linear(form, matrix, bias)
+            except NotLinear as reason:
+                followed = Lost(f"{name}: {reason}")
+            self.follower.set(output, followed)
         pending.probed[name] = rounding_type(module)
 
     def _finish(self, form: Form, tensor: Tensor) -> None:
@@ -333,14 +343,15 @@ class Listener(Generic[Result]):
         else:
             position = self.layers.positions[layer]
             call = self.calls[position.owner]
-            windowed = self.inputs[layer][:-1] != torch.Size([sequences, queries])
+            entered = self.inputs[layer][:-1]
+            whole = entered in ((sequences, queries), (queries,) if sequences == 1 else ())
             stream = StreamId(
                 kind=self.kind_of(module),
                 tower=position.tower,
                 queries=queries,
                 keys=keys,
                 sequences=sequences,
-                is_windowed=windowed,
+                is_windowed=not whole,
                 chunk=chunk,
                 call=call - 1,
             )
@@ -386,6 +397,7 @@ class Listener(Generic[Result]):
             numbers.setdefault(stream.tower, []).append(number)
         others = {t: self.layers.describe_others(t, seen) for t, seen in numbers.items()}
         results.other_layers = {tower: found for tower, found in others.items() if found}
+        results.dtype = self.tracker.least_precise()
         results.missed = tuple(dict.fromkeys(self.names[module] for module in self.unread))
         if not results:
             self._refuse_pass()
@@ -436,7 +448,7 @@ class Listener(Generic[Result]):
         )
 
 
-CROSS_INPUTS = set(CROSS_INPUT_NAMES)
+CROSS_INPUTS = {*CROSS_INPUT_NAMES, "key"}
 
 
 def _is_attention(module: nn.Module) -> bool:

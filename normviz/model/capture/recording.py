@@ -7,9 +7,10 @@ vectors, with the model's own code: for derivatives, and to see what happens wit
 import inspect
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from normviz.model.capture.finishing import ContextAxes
@@ -47,6 +48,8 @@ class LayerCall:
     """One call of a layer: its arguments, its output, and the attentions in it."""
 
     layer: nn.Module
+    tower: str
+    """The path of its list of layers; one for all of them where a decoder reads an encoder."""
     sequence: SourceSequence
     """`other` for an encoder that a decoder reads; `own` for every other stack."""
     bound: inspect.BoundArguments
@@ -102,6 +105,20 @@ class RecordedPass:
     calls: tuple[LayerCall, ...]
     norms: Mapping[SourceSequence, NormCall]
     """For each sequence, the last norm before its first layer, if there is one."""
+    dtype: torch.dtype
+    """The least precise type that any number of the pass had."""
+
+    def split_towers(self) -> list["RecordedPass"]:
+        """Return the pass of each tower; norms before the first layer belong to the first."""
+        towers = dict.fromkeys(call.tower for call in self.calls)
+        return [
+            replace(
+                self,
+                calls=tuple(call for call in self.calls if call.tower == tower),
+                norms={} if number else self.norms,
+            )
+            for number, tower in enumerate(towers)
+        ]
 
     @property
     def attention_indices(self) -> tuple[AttentionIndex, ...]:
@@ -156,6 +173,7 @@ class _Recorder:
         self.calls.append(
             LayerCall(
                 layer,
+                "" if self.encoder is not None else self.names[layer].rpartition(".")[0],
                 self.sequence(layer),
                 self.running.pop(),
                 hidden_states_in(output),
@@ -190,5 +208,5 @@ def record_pass(model: nn.Module, inputs: Mapping[str, Any], *, keep: bool = Fal
                 hook(stack, after, recorder.after_layer, with_kwargs=True)
             elif "Norm" in type(module).__name__:
                 hook(stack, after, recorder.after_norm)
-        capture(model, inputs, recorder.add_attention)
-    return RecordedPass(model, inputs, tuple(recorder.calls), recorder.norms)
+        passed = capture(model, inputs, recorder.add_attention)
+    return RecordedPass(model, inputs, tuple(recorder.calls), recorder.norms, passed.dtype)

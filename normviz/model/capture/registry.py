@@ -5,6 +5,7 @@ attention module, so that soft caps, sinks, grouped heads and position biases ar
 and reports inputs and results to the active observer of this thread.
 """
 
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -16,11 +17,30 @@ from transformers.masking_utils import eager_mask
 from normviz.errors import UnsupportedModel
 from normviz.model.capture.hooks import active_observer
 
-NAME = "normviz"
+
+class _EagerName(str):
+    """A name of its own in the registry, and "eager" to model code that decides by the name."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other) is True or str.__eq__("eager", other) is True
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+
+NAME = _EagerName("normviz")
 
 
 def eager_attention_of(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]]:
-    """Return the eager attention in the file of this module's class, or of a class it extends."""
+    """Return the eager attention that this module's `forward` names, or the one in its file."""
+    forward = inspect.unwrap(type(module).forward)
+    for name in getattr(getattr(forward, "__code__", None), "co_names", ()):
+        if name.endswith("eager_attention_forward") and name in forward.__globals__:
+            return forward.__globals__[name]  # type: ignore[no-any-return]
     for cls in type(module).__mro__:
         file = sys.modules.get(cls.__module__)
         function = getattr(file, "eager_attention_forward", None)

@@ -112,6 +112,8 @@ class AttentionTracker(TorchFunctionMode):
         """Whether fused attention is computed step by step, so that it can be differentiated."""
         self.paused = False
         """Whether an attention function runs that is observed as a whole."""
+        self.dtypes: set[torch.dtype | None] = set()
+        """The types of all results."""
         self.weights: dict[int, Tensor] = {}
         """The last softmax in all its forms, by id; kept, so that no id is reused."""
 
@@ -124,7 +126,16 @@ class AttentionTracker(TorchFunctionMode):
     ) -> Any:
         """Run the function, and report it."""
         del types
-        options = kwargs or {}
+        result = self._run(func, args, kwargs or {})
+        self.dtypes.add(getattr(result, "dtype", None))
+        return result
+
+    def least_precise(self) -> torch.dtype:
+        """Return the least precise floating-point type that any result had."""
+        floating = [t for t in self.dtypes if t is not None and t.is_floating_point]
+        return max(floating, key=lambda t: torch.finfo(t).eps, default=torch.float32)
+
+    def _run(self, func: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         # A pass nested inside another one has an observer of its own.
         if self.paused or active_observer.get() is not self.observer:
             return func(*args, **options)

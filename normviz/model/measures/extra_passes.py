@@ -39,10 +39,16 @@ def run_extra_passes(
     }
     asked_for = {key: indices[key] for key in results.layers if key in indices}
     with ready_for_jvp(model, registry.NAME):
-        if by_gradient:
-            results.attributions = measure_attribution(
-                recorded, by_gradient, gradients, asked_for, memory
-            )
+        for tower in recorded.split_towers() if by_gradient else ():
+            inside = {
+                tower.calls[call].attentions[at].key: (call, at)
+                for call, at in tower.attention_indices
+            }
+            own = {key: index for key, index in inside.items() if key in asked_for}
+            if own:
+                results.attributions |= measure_attribution(
+                    tower, by_gradient, gradients, own, memory
+                )
         if by_zeroing:
             results.zeroings = measure_value_zeroing(
                 recorded,

@@ -67,7 +67,7 @@ class StageResults:
     layers: dict[AttentionKey, LayerResult] = field(default_factory=dict)
     ladders: dict[AttentionKey, LadderResult] = field(default_factory=dict)
     decompositions: Mapping[AttentionKey, LadderResult] = field(default_factory=dict)
-    attributions: Mapping[AttentionKey, Attribution] = field(default_factory=dict)
+    attributions: dict[AttentionKey, Attribution] = field(default_factory=dict)
     zeroings: Mapping[AttentionKey, dict[str, Tensor]] = field(default_factory=dict)
 
 

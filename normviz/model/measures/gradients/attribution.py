@@ -47,6 +47,8 @@ class Attribution:
     """By measure, the relative standard error; absent where every direction was tried."""
     directions: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By measure, how many directions were tried for each token, and how many there are."""
+    dtype: str = "float32"
+    """The least precise type that any number of the pass had."""
 
 
 def measure_attribution(
@@ -183,7 +185,7 @@ class _AttributionRun:
         """Return the attributions of one attention."""
         call = self.recorded.calls[number]
         sequence = call.key_sequence(call.attentions[at])
-        result = Attribution()
+        result = Attribution(dtype=str(self.recorded.dtype).removeprefix("torch."))
         for name, accumulator in self.accumulators[number, at].items():
             directions = accumulator.directions
             numbers, errors = accumulator.norms(), accumulator.standard_errors()
