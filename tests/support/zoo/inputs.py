@@ -30,8 +30,9 @@ def make_inputs(model: nn.Module, given: dict[str, Any]) -> dict[str, Any]:
     inputs |= _images(config, accepted)
     inputs |= _sounds(config, accepted)
     inputs = {name: value for name, value in (inputs | given).items() if value is not None}
-    inputs |= {k: v for k, v in _texts(model, accepted, inputs).items() if k not in given}
-    return inputs
+    texts = {k: v for k, v in _texts(model, accepted, inputs).items() if k not in given}
+    first = {k: inputs.pop(k) for k in ("input_ids",) if k in inputs}
+    return {**first, **texts, **inputs}  # in the order of a processor
 
 
 def part_of(config: Any, *names: str) -> Any:
@@ -147,7 +148,11 @@ def _texts(model: nn.Module, accepted: list[str], others: dict[str, Any]) -> dic
     both = "decoder_input_ids" in accepted and getattr(model.config, "is_encoder_decoder", True)
     has_source = any(name in others for name in ("input_features", "input_values"))
     if "input_ids" in others:
-        return {}
+        return (
+            {"attention_mask": torch.ones_like(others["input_ids"])}
+            if "attention_mask" in accepted
+            else {}
+        )
     if "input_ids" in accepted and not (both and has_source):
         inputs["input_ids"] = with_placeholders(model, make_ids(), others)
         inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])

@@ -12,7 +12,7 @@ CARRIED = {
     "transpose", "permute", "contiguous", "clone", "squeeze", "unsqueeze", "flatten", "unflatten",
     "dropout", "dropout_", "alpha_dropout", "masked_fill", "masked_fill_", "where", "nan_to_num",
     "mul", "__mul__", "__rmul__", "div", "__truediv__", "sub", "__sub__", "__rsub__",
-    "__getitem__", "index_select",
+    "__getitem__", "index_select", "pad", "_pad", "constant_pad_nd", "as_strided", "cat", "narrow",
 }  # fmt: skip
 """What weights may go through between the softmax and the values."""
 MULTIPLIED = {"matmul", "__matmul__", "bmm", "einsum", "baddbmm", "_sparse_semi_structured_linear"}
@@ -94,7 +94,7 @@ def own_attentions(model: torch.nn.Module, inputs: dict[str, Any]) -> list[torch
     """Return the weights that a model itself reports, one sequence each; [] if it cannot."""
     try:
         with torch.no_grad():
-            output = model(**inputs, output_attentions=True, return_dict=True)
+            output = model(**inputs, output_attentions=True)
     except Exception:  # noqa: BLE001 (many models have no such option)
         return []
     return [t[n] for t in _attentions_in(output) if t.dim() == 4 for n in range(len(t))]
