@@ -41,12 +41,13 @@ def __getattr__(name: str) -> Any:
     if name == "TYPES":
         from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
-        from .table import ENTRIES, NOT_BUILT
+        from .not_built import NOT_BUILT
+        from .table import ENTRIES
 
         names = {*CONFIG_MAPPING_NAMES, *ENTRIES} - {*NOT_BUILT}
         return tuple(sorted(names))
     if name == "NOT_BUILT":
-        from .table import NOT_BUILT
+        from .not_built import NOT_BUILT
 
         return NOT_BUILT
     raise AttributeError(name)
@@ -71,7 +72,7 @@ def build(name: str, *, attention: str | None = None) -> Specimen:
     options = {"attn_implementation": attention} if attention else {}
     with pretending(entry.pretend):
         model = model_class._from_config(config, **options).float().eval()
-    spread_weights(model, name, entry.gain)
+    spread_weights(model, name)
     given = entry.inputs(model) if entry.inputs is not None else {}
     inputs = given if entry.only else make_inputs(model, given)
     return Specimen(name, model, inputs)
