@@ -124,16 +124,16 @@ def judge_flow(name: str, flow: Any) -> Outcome:
 
 
 def find_missing(flow: Any, witness: Any) -> str:
-    """Return how many attentions are missing without a word, or ''."""
-    if any(UNCAPTURED.search(note) for note in flow.receipt.notes):
-        return ""
-    calls = len(flow.receipt.checks)
-    if calls < witness.count:
-        return f"{calls} of {witness.count} attentions were captured"
+    """Return how many weights are missing without a word, or ''.
+
+    By numbers, not by calls: a layer may call its attention once for each window or image.
+    """
     streams = [stream["weight"] for stream in flow.streams.values() if "weight" in stream.measures]
-    weights = sum(layer.size for stream in streams for layer in stream)
-    if streams and weights < witness.weights:
-        return f"{weights} of {witness.weights} weights were captured"
+    if not streams or any(UNCAPTURED.search(note) for note in flow.receipt.notes):
+        return ""
+    captured = sum(layer.size for stream in streams for layer in stream)
+    if captured < witness.weights:
+        return f"{captured} of {witness.weights} weights were captured"
     return ""
 
 
@@ -164,7 +164,7 @@ def describe_state(model: torch.nn.Module) -> dict[str, Any]:
     }
     for path, module in model.named_modules():
         hooks = [value for key, value in vars(module).items() if key.endswith("_hooks")]
-        state[f"hooks of {path}"] = sum(len(value) for value in hooks if value is not None)
+        state[f"hooks of {path}"] = sum(len(value) for value in hooks if isinstance(value, dict))
         state[f"mode of {path}"] = module.training
         state[f"methods of {path}"] = sorted(k for k, v in vars(module).items() if callable(v))
     for path, parameter in model.named_parameters():
