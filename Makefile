@@ -6,7 +6,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint test-python test-js test-oldest lab bench bench-gradient bench-alignment screenshots pictures docs docs-serve fix bundle clean
+.PHONY: help demo test lint test-python test-js test-oldest zoo lab bench bench-gradient bench-alignment screenshots pictures docs docs-serve fix bundle clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -51,6 +51,10 @@ test-python: $(VENV)/.test-ready  ## pytest, with a real browser and the noteboo
 	@# Two workers, one file at a time, one thread each: more threads would wait for one another.
 	OMP_NUM_THREADS=1 $(RUN)/pytest -n 2 --dist loadfile
 comma := ,
+
+zoo: $(VENV)/.test-ready  ## measure a tiny model of every type, and compare with the table; WRITE=1 writes it
+	$(call say,every model type$(comma) with all measures)
+	$(RUN)/python tests/support/zoo/sweep.py $(if $(WRITE),--write,--compare)
 
 lab: $(VENV)/.test-ready  ## open the notebooks in JupyterLab
 	$(RUN)/jupyter lab notebooks

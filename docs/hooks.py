@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from making import gallery, measures, readme, running, sources, stories
+from making import gallery, measures, models, readme, running, sources, stories
 from making.links import ROOT, Links
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -51,6 +51,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     links.pages |= {f"docs/pages/{file.src_uri}": file.src_uri for file in files}
     links.pages |= {f"notebooks/{p.name}": f"notebooks/{p.stem}.md" for p in NOTEBOOKS}
     links.pages |= {"docs/measures.toml": "measures.md"}
+    links.pages |= {"docs/pages/models.md": "models.md"}
     for page, text in home.items():
         _add(files, config, page, links.rewrite(text, source="README.md", page=page))
     for path, page in MARKDOWN_FILES.items():
@@ -58,6 +59,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path in NOTEBOOKS:
         _add_story(files, config, path, links)
     _add(files, config, "measures.md", measures.page())
+    text = links.rewrite(models.page(), source="docs/pages/models.md", page="models.md")
+    _add(files, config, "models.md", text)
     for file in [file for file in files.documentation_pages() if not file.generated_by]:
         source = f"docs/pages/{file.src_uri}"
         text = links.rewrite(_read(source), source=source, page=file.src_uri)

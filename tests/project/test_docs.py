@@ -43,9 +43,8 @@ def test_every_part_of_the_repository_that_a_reader_needs_is_a_page(site):
     sections = readme.pages((ROOT / "README.md").read_text())
     assert {page.replace(".md", ".html") for page in sections} <= {*built}
     assert {f"notebooks/{path.stem}.html" for path in NOTEBOOKS} <= {*built}
-    others = (
-        "measures gallery checked architecture changelog contributing benchmarks/index api/results"
-    )
+    others = "measures models gallery checked architecture changelog contributing"
+    others += " benchmarks/index api/results"
     assert {f"{name}.html" for name in others.split()} <= {*built}
 
 
@@ -163,6 +162,19 @@ def test_the_page_of_measures_has_the_fields_of_the_catalog(site):
         assert re.findall(r"<code>(\w+)</code>", section.partition("<dd>")[2])[
             : len(measure.axes)
         ] == [*measure.axes]
+
+
+def test_the_page_of_models_has_every_type_and_why_it_fails(site):
+    text = (site / "models.html").read_text()
+    for name, row in models.read_outcomes().items():
+        assert f"<code>{name}</code>" in text, name
+        line = text.partition(f"<td><code>{name}</code></td>")[2].partition("</tr>")[0]
+        signs = re.findall(r"<td[^>]*>([✓◐–])</td>", line)
+        if row["attention"] == "none":
+            assert line == "", name
+            continue
+        assert [sign == "✓" for sign in signs] == [row[f] == "pass" for f in models.FAMILIES], name
+        assert "".join(signs) == "✓✓✓" or re.search(r"<td>\S.*</td>\s*$", line, re.DOTALL), name
 
 
 def test_every_public_name_is_in_the_reference_with_its_signature(site):

@@ -6,11 +6,14 @@
 Nothing is imported before it is needed: building one type does not import the others.
 """
 
+import contextlib
 import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torch import nn
 
     TYPES: tuple[str, ...]
@@ -38,12 +41,13 @@ def __getattr__(name: str) -> Any:
     if name == "TYPES":
         from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
-        from .table import ENTRIES, NOT_BUILT
+        from .not_built import NOT_BUILT
+        from .table import ENTRIES
 
         names = {*CONFIG_MAPPING_NAMES, *ENTRIES} - {*NOT_BUILT}
         return tuple(sorted(names))
     if name == "NOT_BUILT":
-        from .table import NOT_BUILT
+        from .not_built import NOT_BUILT
 
         return NOT_BUILT
     raise AttributeError(name)
@@ -66,11 +70,25 @@ def build(name: str, *, attention: str | None = None) -> Specimen:
     torch.manual_seed(0)
     model_class = find_model_class(kind, cls, entry.model)
     options = {"attn_implementation": attention} if attention else {}
-    model = model_class._from_config(config, **options).float().eval()
-    spread_weights(model, name, entry.gain)
+    with pretending(entry.pretend):
+        model = model_class._from_config(config, **options).float().eval()
+    spread_weights(model, name)
     given = entry.inputs(model) if entry.inputs is not None else {}
     inputs = given if entry.only else make_inputs(model, given)
     return Specimen(name, model, inputs)
+
+
+@contextlib.contextmanager
+def pretending(packages: tuple[str, ...]) -> "Iterator[None]":
+    """Let transformers believe that packages are installed."""
+    from transformers.utils.import_utils import BACKENDS_MAPPING
+
+    before = {name: BACKENDS_MAPPING[name] for name in packages}
+    BACKENDS_MAPPING.update({name: (lambda: True, "") for name in packages})
+    try:
+        yield
+    finally:
+        BACKENDS_MAPPING.update(before)
 
 
 def find_model_class(kind: str, config_class: type, name: str = "") -> Any:

@@ -6,6 +6,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from .shrink import FIRST_SPECIAL
+
 TOKENS = 9
 FIRST = 5
 FRAMES = 32
@@ -30,8 +32,9 @@ def make_inputs(model: nn.Module, given: dict[str, Any]) -> dict[str, Any]:
     inputs |= _images(config, accepted)
     inputs |= _sounds(config, accepted)
     inputs = {name: value for name, value in (inputs | given).items() if value is not None}
-    inputs |= {k: v for k, v in _texts(model, accepted, inputs).items() if k not in given}
-    return inputs
+    texts = {k: v for k, v in _texts(model, accepted, inputs).items() if k not in given}
+    first = {k: inputs.pop(k) for k in ("input_ids",) if k in inputs}
+    return {**first, **texts, **inputs}  # in the order of a processor
 
 
 def part_of(config: Any, *names: str) -> Any:
@@ -143,26 +146,29 @@ PLACEHOLDERS = {
 
 
 def _texts(model: nn.Module, accepted: list[str], others: dict[str, Any]) -> dict[str, Any]:
+    """Return the text with its masks; the text itself only where none is given."""
     inputs: dict[str, Any] = {}
     both = "decoder_input_ids" in accepted and getattr(model.config, "is_encoder_decoder", True)
     has_source = any(name in others for name in ("input_features", "input_values"))
-    if "input_ids" in others:
-        return {}
-    if "input_ids" in accepted and not (both and has_source):
-        inputs["input_ids"] = with_placeholders(model, make_ids(), others)
-        inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
-        if "attention_mask" not in accepted:
-            del inputs["attention_mask"]
-        if "mm_token_type_ids" in accepted:
-            kinds = (inputs["input_ids"] != make_ids()[0, 0]) & (inputs["input_ids"] >= 96)
-            inputs["mm_token_type_ids"] = kinds.long()
-        if "bbox" in accepted:
-            count = inputs["input_ids"].shape[1]
-            corners = torch.arange(count)[:, None] * 10 + torch.tensor([0, 5, 40, 60])
-            inputs["bbox"] = corners[None]
-    if "decoder_input_ids" in accepted and both:
+    ids = others.get("input_ids")
+    if ids is None and "input_ids" in accepted and not (both and has_source):
+        ids = inputs["input_ids"] = with_placeholders(model, make_ids(), others)
+    if ids is not None:
+        extras = {
+            "attention_mask": torch.ones(ids.shape[:2], dtype=torch.long),
+            "mm_token_type_ids": (ids >= FIRST_SPECIAL).long(),
+            "bbox": make_boxes(ids.shape[1]),
+        }
+        inputs |= {name: value for name, value in extras.items() if name in accepted}
+    if both:
         inputs["decoder_input_ids"] = make_ids(6, 20)
     return inputs
+
+
+def make_boxes(count: int) -> torch.Tensor:
+    """Return a box on a page for each token."""
+    corners = torch.arange(count)[:, None] * 10 + torch.tensor([0, 5, 40, 60])
+    return corners[None]
 
 
 def with_placeholders(model: nn.Module, ids: torch.Tensor, others: dict[str, Any]) -> torch.Tensor:

@@ -25,8 +25,8 @@ if __name__ == "__main__":  # run as a script: this folder is not where modules 
 
 from zoo.results import FAMILY_NAMES, read_table, write_table  # noqa: E402
 
-GRACE = 30.0
-"""How much longer than the time limit a process may take before it is ended."""
+PATIENCE = 6
+"""How many times the time limit a process may take by the clock before it is ended."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,7 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--family", action="append", choices=FAMILY_NAMES)
     parser.add_argument("--types", help="names, separated by commas; all by default")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one measurement")
+    parser.add_argument(
+        "--limit", type=float, default=60.0, help="seconds of work for one measurement"
+    )
     parser.add_argument("--write", action="store_true", help="write the table of outcomes")
     parser.add_argument("--compare", action="store_true", help="fail where the table differs")
     parser.add_argument("--details", action="store_true", help="print the whole message of each")
@@ -107,6 +109,8 @@ def serve(jobs: queue.Queue, results: dict[str, dict[str, Any]], limit: float) -
                 family: "slow: over the limit" if code == -9 else f"crashed: exit code {code}"
             }
         results[name] |= answer
+        if sys.stderr.isatty():
+            print(f"\r{jobs.qsize():5} to go", end="", file=sys.stderr)
     if process is not None:
         process.stdin.close()
         process.wait()
@@ -122,7 +126,7 @@ def start(limit: float) -> subprocess.Popen:
 
 def ask(process: subprocess.Popen, name: str, family: str, limit: float) -> dict[str, Any] | None:
     """Return what a process answers, or None where it hangs or is gone."""
-    timer = threading.Timer(limit + GRACE, process.kill)
+    timer = threading.Timer(PATIENCE * limit, process.kill)
     timer.start()
     try:
         process.stdin.write(json.dumps([name, family]) + "\n")
@@ -140,7 +144,9 @@ def work(limit: float) -> int:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what models print is no answer
     import torch
+    from jaxtyping import install_import_hook
 
+    install_import_hook("normviz", "beartype.beartype")  # as in the tests: annotations are run
     torch.set_num_threads(1)
     from zoo.outcomes import count_of, find_outcome
 

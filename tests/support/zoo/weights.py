@@ -11,8 +11,11 @@ KEPT = re.compile(
 )
 """Parameters whose values have a meaning, and stay as the model draws them."""
 
+COMPARED = re.compile(r"q_proj|k_proj|query|key|qkv|c_attn|in_proj|q_lin|k_lin|\.[qk]\.|w[qk]")
+"""Parameters that make queries and keys: larger ones make attention less uniform."""
 
-def spread_weights(model: nn.Module, name: str, gain: float = 1.0) -> None:
+
+def spread_weights(model: nn.Module, name: str) -> None:
     """Draw every weight anew, so large that each token gets a different share."""
     generator = torch.Generator().manual_seed(zlib.crc32(name.encode()))
 
@@ -32,6 +35,7 @@ def spread_weights(model: nn.Module, name: str, gain: float = 1.0) -> None:
             seen.add(id(weight))
             if weight.dim() >= 2:
                 inputs = weight[0].numel()
+                gain = 1.4 if COMPARED.search(path) else 1.0
                 std = 0.7 if "embed" in path and weight.dim() == 2 else gain * inputs**-0.5
                 weight.copy_(draw(weight, std))
             elif path.endswith("bias") or not weight.any():

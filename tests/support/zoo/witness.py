@@ -12,11 +12,15 @@ CARRIED = {
     "transpose", "permute", "contiguous", "clone", "squeeze", "unsqueeze", "flatten", "unflatten",
     "dropout", "dropout_", "alpha_dropout", "masked_fill", "masked_fill_", "where", "nan_to_num",
     "mul", "__mul__", "__rmul__", "div", "__truediv__", "sub", "__sub__", "__rsub__",
-    "__getitem__", "index_select",
+    "__getitem__", "index_select", "pad", "_pad", "constant_pad_nd", "as_strided", "cat", "narrow",
 }  # fmt: skip
 """What weights may go through between the softmax and the values."""
 MULTIPLIED = {"matmul", "__matmul__", "bmm", "einsum", "baddbmm", "_sparse_semi_structured_linear"}
-WHOLE = {"scaled_dot_product_attention", "_native_multi_head_attention"}
+WHOLE = {
+    "scaled_dot_product_attention",
+    "multi_head_attention_forward",
+    "_native_multi_head_attention",
+}
 """Functions that are an attention by themselves."""
 
 
@@ -44,7 +48,10 @@ class Witness(TorchFunctionMode):
             self.count += 1
             self.weights += count_whole(name, args, kwargs or {})
         elif name in MULTIPLIED:
-            for tensor in tensors_in(args):
+            operands = list(tensors_in(args))
+            if any(isinstance(tensor, torch.nn.Parameter) for tensor in operands):
+                return result  # shares of a vocabulary or of experts, not of tokens
+            for tensor in operands:
                 if (origin := self._origin.get(id(tensor))) and origin not in self._counted:
                     self._counted.add(origin)
                     self.count += 1
@@ -65,10 +72,12 @@ class Witness(TorchFunctionMode):
 
 def count_whole(name: str, args: tuple, kwargs: dict[str, Any]) -> int:
     """Return how many weights a whole attention has inside."""
-    if name != "scaled_dot_product_attention":
-        return 0
     query, key = (args[n] if len(args) > n else kwargs[k] for n, k in enumerate(("query", "key")))
-    return query.shape[:-1].numel() * key.shape[-2]
+    rows = query.shape[:-1].numel()
+    if name == "scaled_dot_product_attention":
+        return rows * key.shape[-2]
+    heads = args[4] if len(args) > 4 else kwargs["num_heads"]
+    return rows * heads * key.shape[1 if name.startswith("_") else 0]
 
 
 def watch(model: torch.nn.Module, inputs: dict[str, Any]) -> Witness:
@@ -94,7 +103,7 @@ def own_attentions(model: torch.nn.Module, inputs: dict[str, Any]) -> list[torch
     """Return the weights that a model itself reports, one sequence each; [] if it cannot."""
     try:
         with torch.no_grad():
-            output = model(**inputs, output_attentions=True, return_dict=True)
+            output = model(**inputs, output_attentions=True)
     except Exception:  # noqa: BLE001 (many models have no such option)
         return []
     return [t[n] for t in _attentions_in(output) if t.dim() == 4 for n in range(len(t))]

@@ -1,0 +1,19 @@
+"""What the tests of the zoo share: quarters of its types, and the comparison with the table."""
+
+from zoo.results import read_table
+
+
+def quarter(number: int) -> list[str]:
+    """Return every fourth type, from the first, second, third or fourth on."""
+    return sorted(read_table())[number - 1 :: 4]
+
+
+def check_outcome(name: str, family: str) -> None:
+    """Measure a type, and compare what became of it with the table."""
+    from zoo.outcomes import NEVER, find_outcome
+
+    expected = read_table()[name][family]
+    found = find_outcome(name, family)
+    kinds = expected.partition(":")[0], found.kind
+    assert kinds[0] == kinds[1], f"{found} instead of {expected}. {found.detail}"
+    assert found.kind not in NEVER or kinds[0] in NEVER
