@@ -83,6 +83,7 @@ class Comparison(ReportMixin):
     def to_dataframe(self, table: "ComparedTable" = "share") -> "pd.DataFrame":
         """Return a tidy table of both means and their difference (second minus first).
 
+        Shares are those of texts: see `Profile.share`.
         The 95% interval treats the two means as independent. A profile keeps sums and not single
         texts, so variation that both models share on a text cannot be removed; if there is any, the
         true interval is narrower.

@@ -47,7 +47,9 @@ def profile(
     Texts are read as they are needed and only sums are kept, so that memory does not grow with the
     corpus. α and ‖αf(x)‖ are summed over the keys of a category, averaged over queries and then
     over texts; ‖f(x)‖ is averaged over the tokens of a category, then over texts, as in the paper.
-    Intervals are those between texts.
+    `Profile.share` says what its shares are. α and ‖f(x)‖ are correlated over all pairs of tokens;
+    correlations with frequency use every token, or of more than 200,000 a random sample of that
+    size (seed 0). Intervals are those between texts.
 
     Parameters
     ----------
