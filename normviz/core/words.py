@@ -18,6 +18,10 @@ ShareUnit = Literal["query", "text", "corpus"]
 """Within what a share is taken before it is averaged: see `normviz.Profile.share`."""
 SHARE_UNITS: tuple[ShareUnit, ...] = get_args(ShareUnit)
 
+Punctuation = Literal["unicode", "paper"]
+"""Which tokens count as punctuation: see `normviz.profile`."""
+PUNCTUATIONS: tuple[Punctuation, ...] = get_args(Punctuation)
+
 ContextTable = Literal["layer", "offset"]
 """The tables of `normviz.context`."""
 CONTEXT_TABLES: tuple[ContextTable, ...] = get_args(ContextTable)

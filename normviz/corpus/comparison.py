@@ -78,6 +78,8 @@ class Comparison(ReportMixin):
             notes += [f"{name}: {note}" for note in profile.notes]
         if self.first.texts != self.second.texts:
             notes.append("The two profiles have different numbers of texts.")
+        if self.first.punctuation != self.second.punctuation:
+            notes.append("Other tokens count as punctuation in one profile than in the other.")
         return tuple(notes)
 
     def to_dataframe(self, table: "ComparedTable" = "share") -> "pd.DataFrame":

@@ -21,7 +21,7 @@ from normviz.view.report import Report, ReportMixin
 if TYPE_CHECKING:
     import pandas as pd
 
-    from normviz.core.words import ShareUnit
+    from normviz.core.words import Punctuation, ShareUnit
     from normviz.corpus.charts import Panel
     from normviz.corpus.comparison import Comparison
 
@@ -53,6 +53,8 @@ class Profile(ReportMixin):
     heads: tuple[int, ...]
     sums: CorpusSums = field(repr=False)
     failures: tuple[Failure, ...] = ()
+    punctuation: "Punctuation" = "unicode"
+    """Which tokens counted as punctuation: see `normviz.profile`."""
 
     def __add__(self, other: "Profile") -> "Profile":
         """Return the profile of two parts of a corpus, as if they had been measured in one run.
@@ -66,8 +68,15 @@ class Profile(ReportMixin):
                 "Expected parts of one corpus, measured with one model.",
                 "Use compare for two models.",
             )
+        if self.punctuation != other.punctuation:
+            raise BadInput(
+                f"Punctuation is {self.punctuation!r} in one profile and {other.punctuation!r} in "
+                "the other.",
+                "Expected parts of one corpus, with the same categories of tokens.",
+                "Measure both with the same punctuation=….",
+            )
         failures = self.failures + other.failures
-        return Profile(*about[0], self.sums + other.sums, failures)
+        return Profile(*about[0], self.sums + other.sums, failures, self.punctuation)
 
     @property
     def texts(self) -> int:
@@ -267,11 +276,13 @@ class Profile(ReportMixin):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what went wrong in the run, and what was sampled."""
+        """Sentences on what went wrong in the run, what was sampled, and other than usual."""
         notes = []
         if self.failures:
             count = pluralize(len(self.failures), "text")
             notes.append(f"{count} could not be measured; the first: {self.failures[0].reason}")
+        if self.punctuation == "paper":
+            notes.append("Punctuation is only “,” and “.”, as in Kobayashi et al. 2020.")
         return (*notes, *filter(None, [self.sums.occurrences.note]))
 
     def report(self) -> Report:

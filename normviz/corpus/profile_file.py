@@ -66,6 +66,7 @@ def save(profile: Profile, path: str | Path, *, progress: Mapping[str, Any] | No
         "stream": profile.stream,
         "layers": profile.layers,
         "heads": profile.heads,
+        "punctuation": profile.punctuation,
         "texts": sums.texts,
         "tokens": sums.tokens,
         "examples": [asdict(example) for example in sums.examples],
@@ -144,5 +145,5 @@ def _read_profile(description: Mapping[str, Any], arrays: Any) -> Profile:
     failures = tuple(Failure(**failure) for failure in description["failures"])
     return Profile(
         description["model"], description["stream"], tuple(description["layers"]),
-        tuple(description["heads"]), sums, failures,
+        tuple(description["heads"]), sums, failures, description["punctuation"],
     )  # fmt: skip

@@ -32,6 +32,7 @@ def summarize_text(
     head_patterns: bool = True,
 ) -> CorpusSums:
     """Return the sums of one text; without `head_patterns`, no patterns and disagreements."""
+    flow = categories.with_punctuation(flow)
     chosen = flow.stream(stream)
     by_token = categories.of(chosen.keys)
     names = tuple(dict.fromkeys((*categories.names, *by_token)))

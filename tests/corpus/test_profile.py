@@ -81,6 +81,34 @@ class TestNumbers:
             np.testing.assert_allclose(joined.masses[key].means, moments.means, rtol=1e-6)
             np.testing.assert_array_equal(joined.masses[key].count, moments.count)
 
+    def test_punctuation_is_selectable_noted_and_kept(self, demo, tmp_path):
+        texts = ["Stop! Go; no, wait."]
+        whole, paper = (
+            profile(demo[0], texts, tokenizer=demo[1], punctuation=name)
+            for name in ("unicode", "paper")
+        )
+        assert (whole.punctuation, paper.punctuation) == ("unicode", "paper")
+        assert (whole.mass("weight", "punctuation") > paper.mass("weight", "punctuation")).all()
+        assert whole.notes == ()
+        assert paper.notes == ("Punctuation is only “,” and “.”, as in Kobayashi et al. 2020.",)
+        loaded = normviz.load(paper.save(tmp_path / "x.normviz"))
+        assert loaded.punctuation == "paper"
+        with pytest.raises(BadInput, match="'unicode' in one profile and 'paper' in the other"):
+            whole + paper
+        both = whole.compare(paper, names=("a", "b"))
+        assert "Other tokens count as punctuation" in str(both)
+        patterns = [
+            one.to_dataframe("pattern").set_index("pattern").loc["punctuation", "mean"].to_numpy()
+            for one in (whole, paper)
+        ]
+        assert not np.allclose(*patterns, equal_nan=True)
+
+    def test_another_punctuation_is_another_run(self, demo, tmp_path):
+        path = tmp_path / "run.normviz"
+        profile(demo[0], TEXTS[:1], tokenizer=demo[1], checkpoint=path)
+        with pytest.raises(BadFile, match="another run"):
+            profile(demo[0], TEXTS, tokenizer=demo[1], punctuation="paper", checkpoint=path)
+
     def test_a_sample_is_noted(self, demo, monkeypatch):
         monkeypatch.setattr(rank_correlation, "SAMPLE_SIZE", 30)
         found = profile(demo[0], TEXTS, tokenizer=demo[1], head_patterns=False)

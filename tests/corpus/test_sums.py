@@ -348,6 +348,23 @@ class TestCategories:
         kinds = Categories.from_user({"number": r"\d+", "any": r".+"})
         assert kinds.of(tokens()) == ("[CLS]", "any", "any", "any", "number", "[SEP]")
 
+    def test_the_papers_punctuation_is_comma_and_full_stop(self):
+        labels = ("[CLS]", ",", ".", ";", "!", "...", "cat", "[SEP]")
+        one = flow(0, labels)
+        kinds = Categories.from_user(None, "paper")
+        found = kinds.of(kinds.with_punctuation(one).stream().keys)
+        other = ("other",) * 4
+        assert found == ("[CLS]", "punctuation", "punctuation", *other, "[SEP]")
+        whole = Categories.from_user(None)
+        assert whole.of(whole.with_punctuation(one).stream().keys).count("punctuation") == 5
+        masses = summarize_text(one, kinds).masses
+        found = masses["weight", "punctuation"].means[0, 0]
+        assert found == pytest.approx(one["weight"][0, 0, :, 1:3].sum(axis=-1).mean(), rel=1e-5)
+
+    def test_another_set_of_punctuation_is_refused_with_those_there_are(self):
+        with pytest.raises(UnknownName, match="The punctuation sets are: unicode, paper"):
+            Categories.from_user(None, ",;")
+
     def test_a_function_returns_any_names(self):
         found = Categories.from_user(lambda given: [str(len(piece)) for piece in given]).of(
             tokens()
