@@ -65,7 +65,7 @@ def profile(
     categories
         None for [CLS], [SEP], punctuation and other; a mapping of names to regular expressions that
         words are matched with, in order; or a function that takes the `Tokens` of a text and
-        returns a name for each, such as its part of speech.
+        returns a name for each, such as its part of speech. [UNK] is a word like others.
     punctuation
         Which tokens are in the category of punctuation, also for the patterns of heads: with
         `"unicode"` those of punctuation and symbols only, by Unicode's categories; with `"paper"`
