@@ -32,6 +32,16 @@ MOMENTS = (
     "disagreements",
 )
 """The fields of `CorpusSums` that hold moments."""
+_DAMAGE = (
+    zipfile.BadZipFile,
+    OSError,
+    EOFError,
+    LookupError,
+    TypeError,
+    ValueError,
+    RuntimeError,
+)
+"""What reading a damaged archive can raise."""
 
 
 def save(profile: Profile, path: str | Path, *, progress: Mapping[str, Any] | None = None) -> Path:
@@ -115,7 +125,7 @@ def load(path: str | Path) -> tuple[Profile, dict[str, Any]]:
         raise BadFile(
             f"There is no file {str(path)!r}.", "Expected a saved profile.", "Check the path."
         ) from error
-    except (zipfile.BadZipFile, OSError, EOFError, LookupError, TypeError, ValueError) as error:
+    except _DAMAGE as error:
         raise BadFile(
             f"{str(path)!r} is not a whole profile ({error}).",
             "Expected a file written by profile.save, or a checkpoint.",

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
-from profiles import TEXTS, assert_same_profile
+from profiles import TEXTS, assert_same_profile, random_profile
 
 import normviz
 from normviz.corpus import checkpoint, profile_file, rank_correlation
@@ -331,6 +331,14 @@ class TestCheckpoints:
             path = found.save(tmp_path / "x.normviz")
         with pytest.raises(BadFile, match="its format is normviz profile 2"):
             normviz.load(path)
+
+    def test_a_profile_in_an_archive_of_a_later_version_of_zip_is_refused(self, tmp_path):
+        path = random_profile().save(tmp_path / "x.normviz")
+        whole = bytearray(path.read_bytes())
+        whole[whole.rindex(b"PK\x01\x02") + 6] = 109  # the last: arrays are an archive too
+        path.write_bytes(whole)
+        with pytest.raises(BadFile, match="not a whole profile"):
+            profile_file.load(path)
 
     @pytest.mark.parametrize("kept", [0.5, 0.99])
     def test_a_saved_profile_that_was_cut_off_is_refused(self, demo, tmp_path, kept):
