@@ -29,6 +29,7 @@ from normviz.corpus.profile import Profile
 from normviz.corpus.sources import read_items
 from normviz.corpus.worker import text_length
 from normviz.model.batches import batched
+from normviz.model.detokenize import special_ids
 from normviz.model.inputs import from_texts
 from normviz.model.loading import load_model
 
@@ -86,7 +87,7 @@ def profile_encoder(
             for category in profile.sums.correlations
         },
         "spearman with frequency rank": frequency_correlations(
-            profile, ranks, loaded.tokenizer.all_special_ids
+            profile, ranks, sorted(special_ids(loaded.tokenizer))
         ),
     }
 

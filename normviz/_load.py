@@ -25,5 +25,5 @@ def _is_profile(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return profile_file.DESCRIPTION in archive.namelist()
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile):
         return False

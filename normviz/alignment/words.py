@@ -8,7 +8,7 @@ from typing import Literal
 from normviz.core.axes import StreamKind
 from normviz.core.stream import Stream
 from normviz.core.token_matching import match_tokens
-from normviz.core.tokens import Tokens
+from normviz.core.tokens import Tokens, is_unknown
 from normviz.errors import BadInput
 
 Words = str | Iterable[str]
@@ -64,8 +64,9 @@ def regroup_tokens(tokens: Tokens, words: Words, prefix: str = "") -> Tokens:
     """Return the same tokens grouped into these words.
 
     Tokens and words are matched by their characters, whatever the tokenizer's words are. A token
-    that lies in two words goes to the one with more of its characters. Tokens in no word, such as
-    those of the prefix before a text, become special.
+    that lies in two words goes to the one with more of its characters. A piece that is only a space
+    (`▁`) belongs to the word after it, an unknown token to the word of its place that no other
+    token has. Tokens in no word, such as those of the prefix before a text, become special.
     """
     before, wanted = split_words(prefix), split_words(words)
     indices = [
@@ -88,13 +89,40 @@ def _match_words(tokens: Tokens, words: Sequence[str]) -> list[int | None]:
     indices: list[int | None] = [
         None if special else word for word, special in zip(matched, tokens.special, strict=True)
     ]
+    _place_unknown(tokens, indices, len(words))
     inside = [token for token, word in enumerate(indices) if word is not None]
     for before, after in pairwise(inside):
         for between in range(before + 1, after):
-            # A token without a character in common, such as an unknown one, joins the word before.
-            if not tokens.special[between]:
+            # A token without a character in common with any word joins the word before.
+            if not tokens.special[between] and not _is_space(tokens.pieces[between]):
                 indices[between] = indices[before]
+    for token in range(len(tokens) - 2, -1, -1):
+        if _is_space(tokens.pieces[token]) and not tokens.special[token]:
+            indices[token] = indices[token + 1]
     return indices
+
+
+def _is_space(piece: str) -> bool:
+    """Return whether a piece is nothing but the space before a word."""
+    return not piece.strip("▁Ġ \n\t")
+
+
+def _place_unknown(tokens: Tokens, indices: list[int | None], words: int) -> None:
+    """Give unknown tokens the words that no token has between the words on both sides of them.
+
+    Several in one word of the tokenizer are one word here too.
+    """
+    known = [(token, word) for token, word in enumerate(indices) if word is not None]
+    for (before, first), (after, last) in pairwise([(-1, -1), *known, (len(tokens), words)]):
+        missing = range(first + 1, last)
+        unknown = [
+            token
+            for token in range(before + 1, after)
+            if is_unknown(tokens.pieces[token]) and not tokens.special[token]
+        ]
+        places = list(dict.fromkeys(tokens.words[token] for token in unknown))
+        for token in unknown if missing else ():
+            indices[token] = missing[min(places.index(tokens.words[token]), len(missing) - 1)]
 
 
 def _with_words(tokens: Tokens, indices: Sequence[int | None], words: Sequence[str]) -> Tokens:

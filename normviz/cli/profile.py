@@ -13,6 +13,7 @@ from typing import Any
 import normviz
 from normviz.cli.values import max_tokens, positive_int
 from normviz.core.catalog import DEFAULT
+from normviz.core.words import PUNCTUATIONS
 from normviz.corpus.profile import Profile
 from normviz.corpus.sources import pair_lines
 from normviz.errors import BadInput
@@ -36,6 +37,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default="demo", help='a name, a folder, or "demo" (the default)')
     parser.add_argument("--tokenizer", help="the tokenizer's name or folder, if not the model's")
     parser.add_argument("--measures", nargs="+", metavar="ID", help='what to compute, or "all"')
+    parser.add_argument("--punctuation", choices=PUNCTUATIONS, default=PUNCTUATIONS[0],
+                        help='what counts as punctuation: all of Unicode\'s (the default), or only '
+                        '"," and "." ("paper", as in Kobayashi et al. 2020)')  # fmt: skip
     parser.add_argument("--max-tokens", type=max_tokens, metavar="NUMBER",
                         help='where to truncate long texts, or "model" for the model\'s limit; '
                         "without it, a text that is too long fails")  # fmt: skip
@@ -69,8 +73,8 @@ def run(parsed: argparse.Namespace) -> int:
     with _workers(parsed.workers) as executor:
         profile = normviz.profile(
             parsed.model, texts, tokenizer=parsed.tokenizer, measures=measures,
-            column=parsed.column, max_tokens=parsed.max_tokens, batch_size=parsed.batch_size,
-            checkpoint=parsed.checkpoint, executor=executor,
+            punctuation=parsed.punctuation, column=parsed.column, max_tokens=parsed.max_tokens,
+            batch_size=parsed.batch_size, checkpoint=parsed.checkpoint, executor=executor,
         )  # fmt: skip
     write(profile, Path(parsed.output))
     path = Path(parsed.output).resolve()
@@ -139,7 +143,7 @@ def _as_text(profile: Profile, path: Path) -> str:
 
 
 def _as_json(profile: Profile, path: Path) -> dict[str, Any]:
-    """Return the result for a script: shares by measure, category and layer."""
+    """Return the result for a script: shares (by text) by measure, category and layer."""
     shares: dict[str, dict[str, list[float]]] = {}
     for measure, category in profile.sums.shares:
         shares.setdefault(measure, {})[category] = profile.share(measure, category).tolist()

@@ -9,7 +9,7 @@ from collections import Counter
 from difflib import SequenceMatcher
 
 from normviz.core.flow import Flow
-from normviz.core.tokens import Tokens
+from normviz.core.tokens import Tokens, is_unknown
 
 MARKS = "#▁Ġ \n\t"
 """What tokenizers put around pieces, and spaces: not characters of the text."""
@@ -54,11 +54,16 @@ def _count_shared(first: Tokens, second: Tokens) -> Counter[tuple[int, int]]:
 
 
 def _characters(tokens: Tokens) -> list[tuple[str, int]]:
-    """Return every character with the index of its token; a special token is one character."""
+    """Return every character with the index of its token.
+
+    A special token is one character, and so is an unknown one: its letters are not the text's.
+    """
     characters: list[tuple[str, int]] = []
     for index, piece in enumerate(tokens.pieces):
         if tokens.special[index]:
             characters.append((tokens.categories[index], index))
+        elif is_unknown(piece):
+            characters.append((piece.casefold(), index))
         else:
             characters += [(character, index) for character in piece.strip(MARKS).casefold()]
     return characters

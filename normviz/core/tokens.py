@@ -1,5 +1,6 @@
 """A text as the model sees it: pieces, ids, special tokens, and the word of each token."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -10,10 +11,15 @@ import numpy as np
 from normviz.errors import BadArrays
 
 CATEGORIES = ("[CLS]", "[SEP]", "special", "punctuation", "other")
-"""[CLS] and [SEP] whatever the tokenizer calls them, other special tokens, then the text itself."""
+"""[CLS] and [SEP] whatever the tokenizer calls them, other special tokens, then the text itself.
+
+[UNK] stands for a word of the text, and is `other`.
+"""
 
 NO_ID = -1
 """The id of a token that is in no vocabulary: an image patch, an audio frame, a merged word."""
+
+_UNKNOWN = re.compile(r"[\[<]\|?unk\|?[\]>]", re.IGNORECASE)
 
 REPR_PIECES = 12
 """How many pieces a `repr` shows."""
@@ -118,6 +124,11 @@ def is_punctuation(piece: str) -> bool:
     """Whether a piece consists of punctuation and symbols only; emoji do not count as such."""
     kinds = [unicodedata.category(letter) for letter in piece]
     return bool(kinds) and all(kind[0] == "P" or kind in {"Sm", "Sc", "Sk"} for kind in kinds)
+
+
+def is_unknown(piece: str) -> bool:
+    """Whether a piece stands for text that the tokenizer does not know, such as [UNK] or <unk>."""
+    return _UNKNOWN.fullmatch(piece) is not None
 
 
 def categorize(piece: str, *, special: bool, cls: bool = False, sep: bool = False) -> str:

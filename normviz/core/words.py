@@ -14,6 +14,14 @@ RowScale = Literal["normalized", "raw"]
 """Whether rows are divided by their sums before layers are multiplied: see `normviz.rollout`."""
 ROW_SCALES: tuple[RowScale, ...] = get_args(RowScale)
 
+ShareUnit = Literal["query", "text", "corpus"]
+"""Within what a share is taken before it is averaged: see `normviz.Profile.share`."""
+SHARE_UNITS: tuple[ShareUnit, ...] = get_args(ShareUnit)
+
+Punctuation = Literal["unicode", "paper"]
+"""Which tokens count as punctuation: see `normviz.profile`."""
+PUNCTUATIONS: tuple[Punctuation, ...] = get_args(Punctuation)
+
 ContextTable = Literal["layer", "offset"]
 """The tables of `normviz.context`."""
 CONTEXT_TABLES: tuple[ContextTable, ...] = get_args(ContextTable)

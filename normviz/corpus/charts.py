@@ -61,7 +61,7 @@ class Panel:
         """Return a chart of each category's share of a measure."""
         label = MEASURES[measure].label
         series = self._by_category("shares", measure, limit=MAX_SHARE)
-        about = f"{MEASURES[measure].meaning}, as shares by category of the key"
+        about = f"{MEASURES[measure].meaning}, as shares of each text by category of the key"
         finding = self._largest_gap() if measure == COMPARED[0] else ""
         quoted = label if {"α", "‖"} & {*label} else f"“{label}”"
         return self._chart(f"share of {quoted}", about, series, finding, by_category=True)

@@ -88,11 +88,12 @@ class Progress:
 
     def profile(self) -> Profile:
         """Return the profile of the texts that are done."""
-        facts = {"model": "", "stream": "", "layers": (), "heads": ()} | self.facts
+        default = {"model": "", "stream": "", "layers": (), "heads": (), "punctuation": "unicode"}
+        facts: dict[str, Any] = {**default, **self.facts}
         failures = tuple(sorted(self.failures, key=lambda failure: failure.number))
         return Profile(
             facts["model"], facts["stream"], tuple(facts["layers"]), tuple(facts["heads"]),
-            self.sums, failures,
+            self.sums, failures, facts["punctuation"],
         )  # fmt: skip
 
     def save(self, path: Path) -> None:
@@ -134,6 +135,7 @@ def describe_job(job: Job) -> str:
             "model": str(model),
             "measures": job.measures,
             "categories": job.categories.rules or function,
+            "punctuation": job.categories.punctuation,
             "max_tokens": job.max_tokens,
             "stream": job.stream,
             "head_patterns": job.head_patterns,

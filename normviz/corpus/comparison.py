@@ -78,11 +78,14 @@ class Comparison(ReportMixin):
             notes += [f"{name}: {note}" for note in profile.notes]
         if self.first.texts != self.second.texts:
             notes.append("The two profiles have different numbers of texts.")
+        if self.first.punctuation != self.second.punctuation:
+            notes.append("Other tokens count as punctuation in one profile than in the other.")
         return tuple(notes)
 
     def to_dataframe(self, table: "ComparedTable" = "share") -> "pd.DataFrame":
         """Return a tidy table of both means and their difference (second minus first).
 
+        Shares are those of texts: see `Profile.share`.
         The 95% interval treats the two means as independent. A profile keeps sums and not single
         texts, so variation that both models share on a text cannot be removed; if there is any, the
         true interval is narrower.

@@ -13,17 +13,35 @@ import numpy as np
 from normviz.core.failure import Failure
 from normviz.corpus.moments import Moments
 from normviz.corpus.profile import Profile
-from normviz.corpus.rank_correlation import JointHistogram, Occurrences
+from normviz.corpus.rank_correlation import JointHistogram, TokenSample
 from normviz.corpus.sums import CorpusSums, Example
 from normviz.errors import BadFile
 from normviz.system.files import atomic_file
 
 FORMAT = "normviz profile"
-VERSION = 2
+VERSION = 3
 DESCRIPTION = "profile.json"
 NUMBERS = "numbers.npz"
-MOMENTS = ("masses", "shares", "means", "dispersions", "patterns", "disagreements")
+MOMENTS = (
+    "masses",
+    "shares",
+    "query_shares",
+    "means",
+    "dispersions",
+    "patterns",
+    "disagreements",
+)
 """The fields of `CorpusSums` that hold moments."""
+_DAMAGE = (
+    zipfile.BadZipFile,
+    OSError,
+    EOFError,
+    LookupError,
+    TypeError,
+    ValueError,
+    RuntimeError,
+)
+"""What reading a damaged archive can raise."""
 
 
 def save(profile: Profile, path: str | Path, *, progress: Mapping[str, Any] | None = None) -> Path:
@@ -48,13 +66,9 @@ def save(profile: Profile, path: str | Path, *, progress: Mapping[str, Any] | No
             arrays |= {f"{table}.{number}.{name}": array for name, array in vars(moments).items()}
     names["correlations"] = list(sums.correlations)
     for number, histogram in enumerate(sums.correlations.values()):
-        first, second = np.nonzero(histogram.counts)
-        counts = histogram.counts[first, second]
-        arrays[f"correlations.{number}"] = np.stack([first, second, counts])
-    names["occurrences"] = list(sums.occurrences)
-    for number, occurrences in enumerate(sums.occurrences.values()):
-        rows = [(*key, count) for key, count in occurrences.counts.items()]
-        arrays[f"occurrences.{number}"] = np.array(rows, dtype=np.int64).reshape(-1, 3)
+        arrays[f"correlations.{number}"] = np.stack([histogram.cells, histogram.counts])
+    arrays |= _sample_arrays(sums.occurrences)
+    names["occurrences"] = list(sums.occurrences.columns)
     description = {
         "format": FORMAT,
         "version": VERSION,
@@ -62,6 +76,7 @@ def save(profile: Profile, path: str | Path, *, progress: Mapping[str, Any] | No
         "stream": profile.stream,
         "layers": profile.layers,
         "heads": profile.heads,
+        "punctuation": profile.punctuation,
         "texts": sums.texts,
         "tokens": sums.tokens,
         "examples": [asdict(example) for example in sums.examples],
@@ -77,6 +92,27 @@ def save(profile: Profile, path: str | Path, *, progress: Mapping[str, Any] | No
     return Path(path)
 
 
+def _sample_arrays(sample: TokenSample) -> dict[str, np.ndarray]:
+    """Return the arrays of a sample of tokens, by name."""
+    totals = np.array(sorted(sample.totals.items()), dtype=np.int64).reshape(-1, 2)
+    columns = {f"occurrences.{n}": column for n, column in enumerate(sample.columns.values())}
+    return {
+        "occurrences.totals": totals,
+        "occurrences.draws": sample.draws,
+        "occurrences.ids": sample.ids,
+        **columns,
+    }
+
+
+def _read_sample(measures: list[str], arrays: Any) -> TokenSample:
+    return TokenSample(
+        dict(arrays["occurrences.totals"].tolist()),
+        arrays["occurrences.draws"],
+        arrays["occurrences.ids"],
+        {name: arrays[f"occurrences.{n}"] for n, name in enumerate(measures)},
+    )
+
+
 def load(path: str | Path) -> tuple[Profile, dict[str, Any]]:
     """Return a profile that `save` wrote, and what a checkpoint added to it."""
     try:
@@ -89,7 +125,7 @@ def load(path: str | Path) -> tuple[Profile, dict[str, Any]]:
         raise BadFile(
             f"There is no file {str(path)!r}.", "Expected a saved profile.", "Check the path."
         ) from error
-    except (zipfile.BadZipFile, OSError, EOFError, LookupError, TypeError, ValueError) as error:
+    except _DAMAGE as error:
         raise BadFile(
             f"{str(path)!r} is not a whole profile ({error}).",
             "Expected a file written by profile.save, or a checkpoint.",
@@ -113,16 +149,11 @@ def _read_profile(description: Mapping[str, Any], arrays: Any) -> Profile:
         }
         setattr(sums, table, moments)
     for number, category in enumerate(names["correlations"]):
-        first, second, count = arrays[f"correlations.{number}"]
-        counts = np.zeros_like(JointHistogram.of([], []).counts)
-        counts[first, second] = count
-        sums.correlations[category] = JointHistogram(counts)
-    for number, measure in enumerate(names["occurrences"]):
-        rows = arrays[f"occurrences.{number}"].tolist()
-        sums.occurrences[measure] = Occurrences({(a, b): count for a, b, count in rows})
+        sums.correlations[category] = JointHistogram(*arrays[f"correlations.{number}"])
+    sums.occurrences = _read_sample(names["occurrences"], arrays)
     sums.examples = [Example(**example) for example in description["examples"]]
     failures = tuple(Failure(**failure) for failure in description["failures"])
     return Profile(
         description["model"], description["stream"], tuple(description["layers"]),
-        tuple(description["heads"]), sums, failures,
+        tuple(description["heads"]), sums, failures, description["punctuation"],
     )  # fmt: skip

@@ -21,6 +21,7 @@ from normviz.system.progress import track_progress
 if TYPE_CHECKING:
     import torch
 
+    from normviz.core.words import Punctuation
     from normviz.model.options import Measures
     from normviz.model.types import Model, Tokenizer
 
@@ -33,6 +34,7 @@ def profile(
     tokenizer: "Tokenizer | str | Path | None" = None,
     measures: "Measures" = DEFAULT,
     categories: "CategoryRules | None" = None,
+    punctuation: "Punctuation" = "unicode",
     column: str | None = None,
     max_tokens: "MaxTokens | None" = None,
     batch_size: int = 16,
@@ -47,7 +49,9 @@ def profile(
     Texts are read as they are needed and only sums are kept, so that memory does not grow with the
     corpus. α and ‖αf(x)‖ are summed over the keys of a category, averaged over queries and then
     over texts; ‖f(x)‖ is averaged over the tokens of a category, then over texts, as in the paper.
-    Intervals are those between texts.
+    `Profile.share` says what its shares are. α and ‖f(x)‖ are correlated over all pairs of tokens;
+    correlations with frequency use every token, or of more than 200,000 a random sample of that
+    size (seed 0). Intervals are those between texts.
 
     Parameters
     ----------
@@ -61,7 +65,11 @@ def profile(
     categories
         None for [CLS], [SEP], punctuation and other; a mapping of names to regular expressions that
         words are matched with, in order; or a function that takes the `Tokens` of a text and
-        returns a name for each, such as its part of speech.
+        returns a name for each, such as its part of speech. [UNK] is a word like others.
+    punctuation
+        Which tokens are in the category of punctuation, also for the patterns of heads: with
+        `"unicode"` those of punctuation and symbols only, by Unicode's categories; with `"paper"`
+        only “,” and “.”, as in Kobayashi et al. 2020, and the rest are `other`.
     column
         The column that holds the texts.
     max_tokens
@@ -95,7 +103,7 @@ def profile(
         tokenizer,
         dtype,
         parse_measures(measures),
-        Categories.from_user(categories),
+        Categories.from_user(categories, punctuation),
         max_tokens,
         stream,
         head_patterns,

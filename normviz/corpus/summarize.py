@@ -1,26 +1,26 @@
 """The sums of one text, from its flow."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Float32, Float64
 
 from normviz.core.catalog import MEASURES, split_statistic
 from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.corpus.categories import Categories
 from normviz.corpus.moments import Moments
-from normviz.corpus.rank_correlation import JointHistogram, Occurrences
+from normviz.corpus.rank_correlation import JointHistogram, TokenSample, bin_indices
 from normviz.corpus.sums import COMPARED, CorpusSums, Example, Key
 from normviz.derived.agreement import jensen_shannon_distance
 from normviz.derived.patterns import patterns
 from normviz.derived.shares import absolute_shares, mean_known
 
-SAMPLED_QUERIES = 8
-"""How many queries of a text, evenly spaced, are compared pair by pair."""
-
 Membership = Float32[np.ndarray, "key category"]
 """Ones and zeros: which token is in which category."""
+Taken = Float64[np.ndarray, "head query category"]
+"""What each query takes from the keys of each category."""
 
 
 def summarize_text(
@@ -32,6 +32,7 @@ def summarize_text(
     head_patterns: bool = True,
 ) -> CorpusSums:
     """Return the sums of one text; without `head_patterns`, no patterns and disagreements."""
+    flow = categories.with_punctuation(flow)
     chosen = flow.stream(stream)
     by_token = categories.of(chosen.keys)
     names = tuple(dict.fromkeys((*categories.names, *by_token)))
@@ -39,32 +40,51 @@ def summarize_text(
     sums = CorpusSums(texts=1, tokens=len(chosen.queries))
     for measure in chosen.measures:
         if "query" in MEASURES[measure].axes:
-            mass = np.stack([_layer_mass(chosen, measure, n, members) for n in chosen.layers])
-            total = mass.sum(axis=-1, keepdims=True)
-            share = np.divide(mass, total, out=np.zeros(mass.shape), where=total > 0)
+            taken = [_taken_by_queries(chosen, measure, n, members) for n in chosen.layers]
+            mass = np.stack([_with_mean(one.mean(axis=1), axis=0) for one in taken])
+            share = _shares(mass, missing=0.0)
+            of_query = np.stack([_mean_query_shares(one) for one in taken])
             for index, name in enumerate(names):
                 sums.masses[measure, name] = Moments.of(mass[..., index])
                 sums.shares[measure, name] = Moments.of(share[..., index])
+                sums.query_shares[measure, name] = Moments.of(of_query[..., index])
         else:
             sums.means |= dict(_category_means(chosen, measure, names, members))
     sums.means |= dict(_mixing_means(chosen, by_token))
     if {"weight", "value-norm"} <= set(chosen.measures):
         sums.dispersions["value-norm", "all"] = Moments.over_last_axis(chosen["value-norm"])
         sums.correlations = dict(_correlations(chosen, by_token))
-        sums.occurrences = dict(_occurrences(chosen))
+        sums.occurrences = _sample_tokens(chosen, text)
         if head_patterns:
             _add_head_patterns(flow, chosen, text, sums)
     return sums
 
 
-def _layer_mass(stream: Stream, measure: str, layer: int, members: Membership) -> np.ndarray:
-    """Return what queries take from each category, averaged over queries: [column category]."""
+def _taken_by_queries(stream: Stream, measure: str, layer: int, members: Membership) -> Taken:
+    """Return what each query takes from each category; all heads together are one head."""
     if measure == "weighted-norm" and measure not in stream.stored:  # α · ‖f‖, without the product
         norm = stream.at("value-norm", layer)
         mass = stream.at("weight", layer) @ (norm[..., None] * members)
     else:
         mass = stream.at(measure, layer) @ members
-    return _with_mean(mass.mean(axis=-2, dtype=np.float64).reshape(-1, members.shape[1]), axis=0)
+    taken: Taken = mass.astype(np.float64).reshape(-1, *mass.shape[-2:])
+    return taken
+
+
+def _shares(mass: np.ndarray, *, missing: float) -> np.ndarray:
+    """Divide by the sum over the last axis; `missing` where it is not above zero."""
+    total = mass.sum(axis=-1, keepdims=True)
+    shares = np.full(mass.shape, missing)
+    np.divide(mass, total, out=shares, where=total > 0)
+    return shares
+
+
+def _mean_query_shares(taken: Taken) -> np.ndarray:
+    """Return the shares of single queries, averaged over queries, then heads [column category]."""
+    by_head: np.ndarray = mean_known(_shares(taken, missing=math.nan), axis=1)
+    if len(by_head) == 1:
+        return by_head
+    return np.concatenate([by_head, mean_known(by_head, axis=0)[None]])
 
 
 def _with_mean(values: np.ndarray, axis: int) -> np.ndarray:
@@ -104,7 +124,7 @@ def _mixing_statistics(stream: Stream) -> list[str]:
 
 def _disagreement(stream: Stream, layer: int) -> np.ndarray:
     """Return the distance between the shares of α and of ‖αf(x)‖ in each head: [head]."""
-    weight = stream.at("weight", layer)[:, _sample_queries(stream)].astype(np.float64)
+    weight = stream.at("weight", layer).astype(np.float64)
     moved = weight * stream.at("value-norm", layer)[:, None]
     distance: np.ndarray = mean_known(
         jensen_shannon_distance(absolute_shares(weight), absolute_shares(moved))
@@ -112,35 +132,34 @@ def _disagreement(stream: Stream, layer: int) -> np.ndarray:
     return distance
 
 
-def _sample_queries(stream: Stream) -> np.ndarray:
-    """Return the indices of a few queries, evenly spaced."""
-    count = len(stream.queries)
-    return np.unique(np.linspace(0, count - 1, min(SAMPLED_QUERIES, count)).astype(int))
-
-
 def _correlations(
     stream: Stream, by_token: tuple[str, ...]
 ) -> Iterator[tuple[str, JointHistogram]]:
-    """Yield α against ‖f(x)‖ in all layers and heads, for a few queries, by category of key."""
-    queries = _sample_queries(stream)
-    weight = np.stack([stream.at("weight", layer)[:, queries] for layer in stream.layers])
-    norm = np.broadcast_to(stream["value-norm"][:, :, None], weight.shape)
-    visible = weight != 0  # a masked key is not a pair
+    """Yield α against ‖f(x)‖ over all layers, heads and queries, by category of key."""
+    weight = np.stack([bin_indices(stream.at("weight", layer)) for layer in stream.layers])
+    norm = np.broadcast_to(bin_indices(stream["value-norm"])[:, :, None], weight.shape)
     for name in dict.fromkeys(by_token):
         inside = np.array(by_token) == name
-        pairs = visible[..., inside]
-        yield name, JointHistogram.of(weight[..., inside][pairs], norm[..., inside][pairs])
+        pairs, norms = weight[..., inside].ravel(), norm[..., inside].ravel()
+        visible = pairs > 0  # a masked key is not a pair
+        every = visible.all()
+        yield (
+            name,
+            JointHistogram.of_bins(
+                pairs if every else pairs[visible], norms if every else norms[visible]
+            ),
+        )
 
 
-def _occurrences(stream: Stream) -> Iterator[tuple[str, Occurrences]]:
-    """Yield α and ‖f(x)‖ of each token, averaged over layers, heads and queries."""
-    ids = stream.keys.ids
-    weight = np.mean([stream.at("weight", layer).mean(axis=(0, 1)) for layer in stream.layers], 0)
-    yield "weight", Occurrences.of(ids, weight)
-    yield "value-norm", Occurrences.of(ids, stream["value-norm"].mean(axis=(0, 1)))
+def _sample_tokens(stream: Stream, text: str) -> TokenSample:
+    """Return α and ‖f(x)‖ of each token, averaged over layers, heads and queries."""
+    values = {
+        "weight": np.mean([stream.at("weight", n).mean(axis=(0, 1)) for n in stream.layers], 0),
+        "value-norm": stream["value-norm"].mean(axis=(0, 1)),
+    }
     for statistic in _mixing_statistics(stream):
-        ratios = stream.statistics[statistic].stack().mean(axis=0)
-        yield statistic, Occurrences.of(ids, ratios)
+        values[statistic] = stream.statistics[statistic].stack().mean(axis=0)
+    return TokenSample.of(text, stream.keys.ids, values)
 
 
 def _add_head_patterns(flow: Flow, stream: Stream, text: str, sums: CorpusSums) -> None:

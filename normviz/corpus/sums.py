@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from normviz.corpus.moments import Moments
-from normviz.corpus.rank_correlation import JointHistogram, Occurrences
+from normviz.corpus.rank_correlation import JointHistogram, TokenSample
 
 if TYPE_CHECKING:
     from normviz.core.catalog import MeasureId
@@ -21,7 +21,7 @@ COMPARED: "tuple[MeasureId, MeasureId]" = ("weight", "weighted-norm")
 MAX_EXAMPLES = 20
 """How many of the texts in which two measures disagree most are kept."""
 
-Sum = TypeVar("Sum", Moments, JointHistogram, Occurrences)
+Sum = TypeVar("Sum", Moments, JointHistogram)
 
 
 @dataclass(frozen=True, order=True)
@@ -46,15 +46,23 @@ class CorpusSums:
     A column for each head, and a last one for their mean if there are several.
     """
     shares: dict[Key, Moments] = field(default_factory=dict)
-    """The same as a share of what a query takes from all keys together: [layer column]."""
+    """The same as a share of what is taken from all keys together: [layer column].
+
+    Within each text a ratio of sums over its queries, and in the last column over its heads too.
+    """
+    query_shares: dict[Key, Moments] = field(default_factory=dict)
+    """The share of what each query takes, averaged over queries, then over heads: [layer column].
+
+    A query that takes nothing has no share.
+    """
     means: dict[Key, Moments] = field(default_factory=dict)
     """Means over the tokens of a category, of ‖f(x)‖ and of mixing ratios: [layer column]."""
     dispersions: dict[Key, Moments] = field(default_factory=dict)
     """‖f(x)‖ over single tokens of all categories: [layer head]."""
     correlations: dict[str, JointHistogram] = field(default_factory=dict)
-    """α against ‖f(x)‖, pair by pair, by category of the key."""
-    occurrences: dict[str, Occurrences] = field(default_factory=dict)
-    """A measure of each token id, averaged over layers and heads."""
+    """α against ‖f(x)‖, over all pairs of tokens with α above 0, by category of the key."""
+    occurrences: TokenSample = field(default_factory=TokenSample)
+    """α, ‖f(x)‖ and mixing ratios of single tokens, averaged over layers, heads and queries."""
     patterns: dict[Key, Moments] = field(default_factory=dict)
     """How strongly each head has each pattern under each measure, above chance: [layer head]."""
     disagreements: dict[Key, Moments] = field(default_factory=dict)
@@ -68,10 +76,11 @@ class CorpusSums:
             self.tokens + other.tokens,
             _merge(self.masses, other.masses, self.texts, other.texts),
             _merge(self.shares, other.shares, self.texts, other.texts),
+            _merge(self.query_shares, other.query_shares, self.texts, other.texts),
             _merge(self.means, other.means),
             _merge(self.dispersions, other.dispersions),
             _merge(self.correlations, other.correlations),
-            _merge(self.occurrences, other.occurrences),
+            self.occurrences + other.occurrences,
             _merge(self.patterns, other.patterns),
             _merge(self.disagreements, other.disagreements),
             heapq.nlargest(MAX_EXAMPLES, {*self.examples, *other.examples}),

@@ -44,7 +44,7 @@ class Outcome:
     sums: CorpusSums
     failures: tuple[Failure, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """The name of the model, its stream, layers and heads."""
+    """The name of the model, its stream, layers and heads, and what counted as punctuation."""
 
 
 def text_length(item: Item) -> int:
@@ -85,7 +85,8 @@ def _measure(job: Job, items: Sequence[Item]) -> Iterator[tuple[CorpusSums, dict
         for item, flow in zip(batch, run_batch(loaded, inputs, options), strict=True):
             stream = flow.stream(job.stream)
             facts = {"layers": stream.layers, "heads": stream.heads, "model": loaded.name,
-                     "stream": stream.name}  # fmt: skip
+                     "stream": stream.name,
+                     "punctuation": job.categories.punctuation}  # fmt: skip
             yield summarize_text(
                 flow, job.categories, stream=stream.name, text=item.text,
                 head_patterns=job.head_patterns,

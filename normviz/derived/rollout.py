@@ -23,11 +23,21 @@ if TYPE_CHECKING:
 Map = Float64[np.ndarray, "query key"]
 """One layer of a measure, all heads combined, in double precision."""
 
+_RAW_ROWS = ("globenc",)
+"""The measures whose rows are left as they are by default, as their authors do."""
 _ATTENTION_BLOCK_NOTE = (
-    "in BERT it hardly agrees with gradients (Spearman -.21, -.06 and .08 on SST2, MNLI and "
-    "HateXplain), where rollout:attention-residual (.73, .75, .66) and rollout:globenc (.77, .78, "
-    ".72) do: Table 1 of Modarressi et al. 2022 (GlobEnc)"
+    'with rows left as they are (rows="raw"), in BERT it hardly agrees with gradients (Spearman '
+    "-.21, -.06 and .08 on SST2, MNLI and HateXplain), where rollouts of attention-residual (.73, "
+    ".75, .66) and globenc (.77, .78, .72), also of raw rows, do: Table 1 of Modarressi et al. "
+    "2022 (GlobEnc)"
 )
+_PRODUCT_LIMIT = 1e30
+"""Products of raw rows beyond this, or below its inverse, would leave single precision."""
+_SCALED_NOTE = (
+    "from layer {layer} on divided by a constant, because the products leave single precision; "
+    "numbers of one layer compare, those of different layers do not"
+)
+_NORMALIZED_NOTE = "; rows are normalized here, for which the paper has no number"
 
 
 @refuse_unknown_keywords
@@ -36,7 +46,7 @@ def rollout(
     measure: "MeasureId",
     *,
     identity: bool | None = None,
-    rows: "RowScale" = "normalized",
+    rows: "RowScale | None" = None,
     stream: "StreamName | None" = None,
 ) -> Flow:
     """Return the flow with `rollout:<measure>`: how much of each input token reaches each layer.
@@ -56,26 +66,42 @@ def rollout(
         By default only for measures that do not include it: `weight`, `weighted-norm`,
         `attention`, `feed-forward`.
     rows
-        `"normalized"` for rows of A that add up to one, before any identity; or `"raw"`.
+        `"normalized"` for rows of A that add up to one, before any identity; or `"raw"`. By
+        default normalized, except those of `globenc`: its authors multiply the norms as they are.
     stream
         Which self-attention, where there are several.
     """
     _require_rollout(measure)
-    require_known(rows, ROW_SCALES, "row scale")
+    if rows is not None:
+        require_known(rows, ROW_SCALES, "row scale")
     chosen = require_stacked(flow.stream(stream))
     base = chosen.canonical_id(measure)
+    is_raw = base in _RAW_ROWS if rows is None else rows == "raw"
     has_identity = not MEASURES[base].has_residual if identity is None else identity
     maps: list[Map] = []
+    scaled: list[int] = []
     for layer in chosen.layers:
         step = combined_map(chosen, base, layer)
-        step = row_shares(step, keep_empty=True) if rows == "normalized" else step
+        step = step if is_raw else row_shares(step, keep_empty=True)
         step = add_identity(step) if has_identity else step
-        maps.append(step @ maps[-1] if maps else step)
-    method = "rows normalized, " if rows == "normalized" else "rows left as they are, "
+        step, is_scaled = _fit_precision(step @ maps[-1] if maps else step)
+        maps.append(step)
+        scaled += [layer] if is_scaled else []
+    method = "rows left as they are, " if is_raw else "rows normalized, "
     method += "half identity added" if has_identity else "no identity added"
     notes = [describe_heads(chosen, base) + method + _cross_note(flow, chosen)]
-    notes += [_ATTENTION_BLOCK_NOTE] if base == "attention-block" else []
+    notes += [_SCALED_NOTE.format(layer=scaled[0])] if scaled else []
+    if base == "attention-block":
+        notes.append(_ATTENTION_BLOCK_NOTE + ("" if is_raw else _NORMALIZED_NOTE))
     return add_measure(flow, chosen, ROLLOUT_OF[base], maps, notes)
+
+
+def _fit_precision(step: Map) -> tuple[Map, bool]:
+    """Return a map that single precision can hold, and whether it had to be divided for that."""
+    largest = float(step.max(initial=0.0))
+    if largest >= _PRODUCT_LIMIT or 0 < largest <= 1 / _PRODUCT_LIMIT:
+        return step / largest, True
+    return step, False
 
 
 def _require_rollout(measure: str) -> None:

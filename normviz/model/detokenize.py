@@ -70,6 +70,25 @@ def _read_whole(token: str) -> Piece:
     return Piece(token, starts=True)
 
 
+def _read_unknown(token: str, read_piece: Callable[[str], Piece]) -> Piece:
+    """Return the unknown token: where spaces are pieces it is part of a word, elsewhere a word."""
+    if read_piece is _read_sentencepiece:
+        return read_piece(token)
+    return Piece(token, starts=True, ends=True)
+
+
+def special_ids(tokenizer: Any) -> set[int]:
+    """Return the ids of the special tokens.
+
+    The unknown token stands for text, so it is one only where it has another role too, such as
+    the end of a text in GPT-2.
+    """
+    roles = ("bos", "eos", "cls", "sep", "pad", "mask")
+    used = {getattr(tokenizer, f"{role}_token_id", None) for role in roles}
+    unknown = getattr(tokenizer, "unk_token_id", None)
+    return {int(i) for i in tokenizer.all_special_ids if int(i) != unknown or unknown in used}
+
+
 def piece_reader(tokenizer: Any, raw: Sequence[str]) -> Callable[[str], Piece]:
     """Return how to read this tokenizer's pieces, by its decoder or else by the pieces."""
     decoder = str(getattr(getattr(tokenizer, "backend_tokenizer", None), "decoder", ""))
@@ -152,10 +171,14 @@ def label_tokens(tokenizer: Any, ids: Iterable[int]) -> Tokens:
     """
     numbers = [int(i) for i in ids]
     raw = [str(token) for token in tokenizer.convert_ids_to_tokens(numbers)]
-    specials = {int(i) for i in tokenizer.all_special_ids}
+    specials, unknown = special_ids(tokenizer), getattr(tokenizer, "unk_token_id", None)
     read_piece = piece_reader(tokenizer, raw)
     rough = [
-        Piece(token, starts=True, special=True) if number in specials else read_piece(token)
+        Piece(token, starts=True, special=True)
+        if number in specials
+        else _read_unknown(token, read_piece)
+        if number == unknown
+        else read_piece(token)
         for number, token in zip(numbers, raw, strict=True)
     ]
     pieces = list(_split_characters(rough))

@@ -278,7 +278,7 @@ def encode_text(
     check_length(len(row["input_ids"]), limit)
     if all(number in tokenizer.all_special_ids for number in row["input_ids"]):
         raise BadInput(
-            f"The text {text!r} gives nothing but special tokens.",
+            f"The text {text!r} gives nothing but special and unknown tokens.",
             "Expected at least one token of text.",
             "Give some text that the tokenizer knows.",
         )

@@ -128,6 +128,28 @@ def test_a_token_that_shares_no_character_stays_with_the_word_it_stands_in():
     assert word_indices(regroup_tokens(pieces, "x✓y z")) == (0, 0, 0, 1)
 
 
+def test_a_piece_that_is_only_a_space_belongs_to_the_word_after_it():
+    for space in ("▁", " "):
+        pieces = Tokens.plain([space, "a", space, "c", "</s>"], special=[False] * 4 + [True])
+        assert word_indices(regroup_tokens(pieces, "a c")) == (0, 0, 1, 1, None)
+
+
+def test_an_unknown_token_is_the_word_in_its_place():
+    pieces = Tokens.plain(
+        ["[CLS]", "[UNK]", "unk", "[UNK]", "sat", "[UNK]"], special=[True] + [False] * 5
+    )
+    found = regroup_tokens(pieces, "✓ unk ☃ sat !?")
+    assert word_indices(found) == (None, 0, 1, 2, 3, 4)
+    assert found.word_texts == ("[CLS]", "✓", "unk", "☃", "sat", "!?")
+    split = Tokens.plain(["▁", "<unk>", "▁b", "▁", "<unk>"])
+    assert word_indices(regroup_tokens(split, ["✓", "b", "☃"])) == (0, 0, 1, 2, 2)
+
+
+def test_a_token_of_another_word_is_not_taken_for_an_unknown_one():
+    with pytest.raises(BadInput, match="'dog' has no token of its own"):
+        regroup_tokens(Tokens.plain(["the", "cat"]), "the dog")
+
+
 def test_a_word_without_a_token_is_named():
     with pytest.raises(BadInput, match="'dog' has no token of its own in 'the cat'"):
         regroup_tokens(Tokens.plain(["the", "cat"]), "the cat dog")

@@ -50,20 +50,21 @@ def test_every_option_reaches_the_run(shell, calls):
     Path("more.jsonl").touch()
     code, *_ = shell(
         "corpus.txt", "more.jsonl", "--model", "m", "--tokenizer", "t", "--measures", "weight",
-        "value-norm", "--max-tokens", "64", "--batch-size", "4", "--column", "body",
-        "--checkpoint", "run.normviz", "-o", "x.csv",
+        "value-norm", "--punctuation", "paper", "--max-tokens", "64", "--batch-size", "4",
+        "--column", "body", "--checkpoint", "run.normviz", "-o", "x.csv",
     )  # fmt: skip
     assert code == 0
     assert calls.texts == [Path("corpus.txt"), Path("more.jsonl")]
     assert calls.model == "m"
     assert calls.options == {
         "tokenizer": "t", "measures": ["weight", "value-norm"], "max_tokens": 64, "batch_size": 4,
-        "column": "body", "checkpoint": "run.normviz", "executor": None,
+        "column": "body", "checkpoint": "run.normviz", "executor": None, "punctuation": "paper",
     }  # fmt: skip
     shell("corpus.txt", "-o", "x.csv")
     assert calls.model == "demo"
     default = {"measures": DEFAULT, "max_tokens": None, "batch_size": 16, "column": None}
     default |= {"tokenizer": None, "checkpoint": None, "executor": None}
+    default |= {"punctuation": "unicode"}
     assert calls.options == default
     shell("corpus.txt", "--max-tokens", "model", "-o", "x.csv")
     assert calls.options["max_tokens"] == "model"

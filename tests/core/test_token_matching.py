@@ -68,3 +68,8 @@ def test_cutting_a_text_elsewhere_loses_nothing(pieces):
     assert None not in found["back"]
     owner = [index for index, piece in enumerate(pieces) for _ in piece]
     assert found["back"] == owner
+
+
+def test_the_letters_of_an_unknown_token_are_not_the_texts():
+    assert match_tokens(plain("a", "[UNK]"), plain("a", "trunk"))["there"] == [0, None]
+    assert match_tokens(plain("a", "[UNK]"), plain("[UNK]", "trunk"))["there"] == [None, 0]

@@ -11,14 +11,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normviz.core.tokens import Tokens
+from normviz.corpus import rank_correlation
 from normviz.corpus.categories import Categories
 from normviz.corpus.moments import Moments
+from normviz.corpus.profile import Profile
 from normviz.corpus.profile_file import MOMENTS
-from normviz.corpus.rank_correlation import JointHistogram, Occurrences, bin_indices, spearman
+from normviz.corpus.rank_correlation import (
+    SAMPLE_SIZE,
+    JointHistogram,
+    TokenSample,
+    bin_indices,
+    counted_spearman,
+)
+from normviz.corpus.run import profile
 from normviz.corpus.sources import pair_lines, read_items
 from normviz.corpus.summarize import summarize_text
 from normviz.corpus.sums import MAX_EXAMPLES, CorpusSums, Example
-from normviz.errors import BadInput
+from normviz.errors import BadInput, UnknownName
 
 WORDS = ["[CLS]", "the", "cat", ",", "12", "[SEP]"]
 
@@ -84,9 +93,9 @@ class TestRankCorrelation:
         pairs, counts = np.unique(np.stack([one, other]), axis=1, return_counts=True)
         ranks = [_average_ranks(values) for values in (one, other)]
         expected = np.corrcoef(*ranks)[0, 1]
-        assert spearman(pairs[0], pairs[1], counts) == pytest.approx(expected, abs=1e-12)
+        assert counted_spearman(pairs[0], pairs[1], counts) == pytest.approx(expected, abs=1e-12)
 
-    def test_bins_change_a_correlation_by_less_than_a_hundredth(self):
+    def test_bins_change_a_correlation_by_less_than_a_thousandth(self):
         draw = np.random.default_rng(2)
         one = draw.lognormal(size=4000)
         other = one**-0.5 * draw.lognormal(sigma=0.5, size=4000)
@@ -94,23 +103,82 @@ class TestRankCorrelation:
         parts = [JointHistogram.of(one[n::3], other[n::3]) for n in range(3)]
         whole = parts[0] + parts[1] + parts[2]
         assert whole.pairs == 4000
-        assert whole.spearman == pytest.approx(exact, abs=0.01)
+        assert whole.spearman == pytest.approx(exact, abs=0.001)
 
     def test_zero_and_what_is_out_of_range_have_bins_too(self):
         places = bin_indices([0.0, 1e-300, 1e-8, 1.0, 1.2, 1e300])
         assert places[0] == places[1] == 0
         assert (np.diff(places[1:]) > 0).all()
+        assert places[-1] < rank_correlation.CELL_BINS
 
     def test_without_order_there_is_no_correlation(self):
         assert math.isnan(JointHistogram.of([], []).spearman)
         assert math.isnan(JointHistogram.of([1.0, 1.0], [1.0, 2.0]).spearman)
 
     def test_frequent_words_come_first_by_count_or_by_a_given_rank(self):
-        met = Occurrences.of([7, 7, 7, 8, 8, 9], [1, 1, 1, 4, 4, 16])
+        met = TokenSample.of("x", [7, 7, 7, 8, 8, 9], {"m": [1, 1, 1, 4, 4, 16]})
         assert met.totals == {7: 3, 8: 2, 9: 1}
-        assert met.spearman() == pytest.approx(1)
-        assert met.spearman({7: 3, 8: 2, 9: 1}) == pytest.approx(-1)
-        assert met.spearman({7: 1}, without=frozenset({9})) == pytest.approx(1)  # unseen: last
+        assert met.spearman("m") == pytest.approx(1)
+        assert met.spearman("m", {7: 3, 8: 2, 9: 1}) == pytest.approx(-1)
+        assert met.spearman("m", {7: 1}, without={9}) == pytest.approx(1)  # unseen: last
+        assert math.isnan(met.spearman("m", without={7, 8, 9}))
+
+    def test_frequency_ranks_are_exact_where_values_differ_in_the_third_digit(self):
+        draw = np.random.default_rng(3)
+        ids = draw.zipf(1.5, 3000) % 50
+        values = 1 + 0.001 * ids + 0.01 * draw.random(3000)  # all in one bin of an eighth octave
+        met = sum(
+            (TokenSample.of(str(n), ids[n::7].tolist(), {"m": values[n::7]}) for n in range(7)),
+            TokenSample(),
+        )
+        counts = np.bincount(ids)
+        expected = np.corrcoef(_average_ranks(-counts[ids]), _average_ranks(values))[0, 1]
+        assert met.spearman("m") == pytest.approx(expected, abs=1e-12)
+        assert met.note == ""
+
+
+class TestTokenSample:
+    def parts(self, count=40):
+        draw = np.random.default_rng(4)
+        return [
+            TokenSample.of(f"text {n}", range(n, n + 10), {"m": draw.random(10)})
+            for n in range(count)
+        ]
+
+    def test_it_is_the_same_in_any_order_and_any_split(self, monkeypatch):
+        monkeypatch.setattr(rank_correlation, "SAMPLE_SIZE", 90)
+        parts = self.parts()
+        whole = sum(parts[1:], parts[0])
+        for order in (parts[::-1], parts[20:] + parts[:20]):
+            other = sum(order[1:7], order[0]) + sum(order[8:], order[7])
+            assert sorted(other.columns["m"]) == sorted(whole.columns["m"])
+            assert other.totals == whole.totals
+            assert other.spearman("m") == pytest.approx(whole.spearman("m"))
+
+    def test_of_a_large_corpus_it_has_a_stated_size_and_each_token_the_same_chance(
+        self, monkeypatch
+    ):
+        monkeypatch.setattr(rank_correlation, "SAMPLE_SIZE", 2000)
+        parts = [TokenSample.of(str(n), range(20), {"m": range(20)}) for n in range(1000)]
+        whole = sum(parts[1:], parts[0])
+        assert len(whole.ids) == 2000
+        assert whole.tokens == 20_000
+        assert whole.note == (
+            "Correlations with frequency rank are from a random sample of 2,000 of 20,000 tokens "
+            "(seed 0)."
+        )
+        by_position = np.bincount(whole.ids, minlength=20)  # about 100 ± 10 each
+        assert by_position.min() > 60
+        assert by_position.max() < 140
+
+    def test_measures_that_only_one_part_has_are_of_its_tokens(self):
+        one, other = (TokenSample.of(n, [1, 2], {n: [3.0, 4.0]}) for n in ("a", "b"))
+        assert (one + other).spearman("a", {1: 1, 2: 2}) == pytest.approx(1)
+
+    def test_the_docs_state_the_size_and_the_seed(self):
+        for text in (profile.__doc__, Profile.frequency.__doc__):
+            assert f"{SAMPLE_SIZE:,}" in text
+            assert f"seed {rank_correlation.SAMPLE_SEED}" in text
 
 
 def _average_ranks(values):
@@ -147,6 +215,76 @@ class TestCorpusSums:
             sums.shares["weighted-norm", kind].means for kind in Categories.from_user(None).names
         )
         np.testing.assert_allclose(shares, 1)
+
+    def test_weight_and_norm_correlate_over_all_queries(self):
+        labels = ("[CLS]", *(f"w{n}" for n in range(30)), "[SEP]")
+        one = flow(9, labels)
+        sums = summarize_text(one, Categories.from_user(None))
+        inside = np.array([label.startswith("w") for label in labels])
+        weight = one["weight"][..., inside].astype(np.float64)
+        norm = np.broadcast_to(one["value-norm"][:, :, None, inside], weight.shape)
+        exact = np.corrcoef(_average_ranks(weight.ravel()), _average_ranks(norm.ravel()))[0, 1]
+        assert sums.correlations["other"].pairs == 2 * 3 * 32 * 30
+        assert sums.correlations["[CLS]"].pairs == 2 * 3 * 32
+        assert sums.correlations["other"].spearman == pytest.approx(exact, abs=0.001)
+
+    def test_masked_pairs_are_no_pairs(self):
+        weight = np.tril(np.ones((1, 1, 6, 6))) / np.arange(1, 7)[:, None]
+        masked = flow_of({"weight": weight, "value-norm": np.ones((1, 1, 6))}, tokens())
+        sums = summarize_text(masked, Categories.from_user(None))
+        assert sum(one.pairs for one in sums.correlations.values()) == 21
+
+    def test_measures_disagree_by_the_mean_of_all_queries(self):
+        one = flow(10, ("[CLS]", *"abcdefghijklmnopqrst", "[SEP]"))
+        sums = summarize_text(one, Categories.from_user(None))
+        found = sums.disagreements["weight", "weighted-norm"].means
+        for layer, head in np.ndindex(found.shape):
+            each = []
+            for query in range(22):
+                weight = one["weight"][layer, head, query].astype(np.float64)
+                moved = weight * one["value-norm"][layer, head]
+                moved /= moved.sum()
+                middle = (weight + moved) / 2
+                both = [(p * np.log2(p / middle)).sum() for p in (weight, moved)]
+                each.append(math.sqrt(sum(both) / 2))
+            assert found[layer, head] == pytest.approx(np.mean(each), rel=1e-5)
+
+    def test_shares_are_of_texts_of_single_queries_or_of_the_corpus(self):
+        flows = [flow(11), flow(12, ("[CLS]", "a", "b", "[SEP]"))]
+        sums = [summarize_text(one, Categories.from_user(None)) for one in flows]
+        whole = Profile("m", "self", (0, 1), (0, 1, 2), sums[0] + sums[1])
+        taken = [  # what each query takes from [CLS], and from all keys [layer head query]
+            (norms[..., 0], norms.sum(axis=-1))
+            for norms in (one["weighted-norm"].astype(np.float64) for one in flows)
+        ]
+        per_text = [c.sum(axis=(1, 2)) / total.sum(axis=(1, 2)) for c, total in taken]
+        per_query = [(c / total).mean(axis=(1, 2)) for c, total in taken]
+        corpus = [sum(each[n].mean(axis=(1, 2)) for each in taken) for n in (0, 1)]
+        share = whole.share
+        expected = {
+            "text": np.mean(per_text, axis=0),
+            "query": np.mean(per_query, axis=0),
+            "corpus": corpus[0] / corpus[1],
+        }
+        for per, values in expected.items():
+            np.testing.assert_allclose(share("weighted-norm", "[CLS]", per=per), values, rtol=1e-5)
+        assert len({round(float(values[0]), 6) for values in expected.values()}) == 3
+        np.testing.assert_array_equal(share("weighted-norm", "[CLS]"),
+                                      share("weighted-norm", "[CLS]", per="text"))  # fmt: skip
+        for per in expected:  # the categories share out everything
+            names = whole.categories
+            np.testing.assert_allclose(sum(share("weighted-norm", n, per=per) for n in names), 1)
+        with pytest.raises(UnknownName, match="The share units are: query, text, corpus"):
+            share("weight", "[CLS]", per="token")
+
+    def test_a_query_that_takes_nothing_has_no_share(self):
+        weight = np.full((1, 1, 6, 6), 1 / 6)
+        weight[0, 0, 2] = 0.0
+        sums = summarize_text(
+            flow_of({"weight": weight, "value-norm": np.ones((1, 1, 6))}, tokens()),
+            Categories.from_user(None),
+        )
+        np.testing.assert_allclose(sums.query_shares["weight", "[CLS]"].means, 1 / 6)
 
     def test_a_text_without_a_category_has_a_mass_of_zero_and_no_mean_of_it(self):
         without = ("[CLS]", "the", "cat", "[SEP]")
@@ -188,9 +326,11 @@ class TestCorpusSums:
                 np.testing.assert_allclose(other.means, moments.means, rtol=1e-9, atol=1e-12)
                 np.testing.assert_allclose(other.deviation, moments.deviation, rtol=1e-9, atol=1e-9)
         for category, histogram in expected.correlations.items():
+            np.testing.assert_array_equal(found.correlations[category].cells, histogram.cells)
             np.testing.assert_array_equal(found.correlations[category].counts, histogram.counts)
-        for measure, occurrences in expected.occurrences.items():
-            assert found.occurrences[measure].counts == occurrences.counts
+        assert found.occurrences.totals == expected.occurrences.totals
+        for measure, column in expected.occurrences.columns.items():
+            assert sorted(found.occurrences.columns[measure]) == sorted(column)
         assert sorted(found.examples) == sorted(expected.examples)
 
     def test_only_the_worst_examples_are_kept(self):
@@ -207,6 +347,23 @@ class TestCategories:
     def test_words_are_matched_in_order_and_special_tokens_are_not(self):
         kinds = Categories.from_user({"number": r"\d+", "any": r".+"})
         assert kinds.of(tokens()) == ("[CLS]", "any", "any", "any", "number", "[SEP]")
+
+    def test_the_papers_punctuation_is_comma_and_full_stop(self):
+        labels = ("[CLS]", ",", ".", ";", "!", "...", "cat", "[SEP]")
+        one = flow(0, labels)
+        kinds = Categories.from_user(None, "paper")
+        found = kinds.of(kinds.with_punctuation(one).stream().keys)
+        other = ("other",) * 4
+        assert found == ("[CLS]", "punctuation", "punctuation", *other, "[SEP]")
+        whole = Categories.from_user(None)
+        assert whole.of(whole.with_punctuation(one).stream().keys).count("punctuation") == 5
+        masses = summarize_text(one, kinds).masses
+        found = masses["weight", "punctuation"].means[0, 0]
+        assert found == pytest.approx(one["weight"][0, 0, :, 1:3].sum(axis=-1).mean(), rel=1e-5)
+
+    def test_another_set_of_punctuation_is_refused_with_those_there_are(self):
+        with pytest.raises(UnknownName, match="The punctuation sets are: unicode, paper"):
+            Categories.from_user(None, ",;")
 
     def test_a_function_returns_any_names(self):
         found = Categories.from_user(lambda given: [str(len(piece)) for piece in given]).of(

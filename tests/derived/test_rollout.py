@@ -16,6 +16,7 @@ from normviz import Tokens, from_arrays, rollout
 from normviz.core.catalog import MEASURES, ids_of
 from normviz.core.flow import Flow
 from normviz.core.stream import Layers
+from normviz.derived.complete import add_derived
 from normviz.errors import BadInput, UnknownName
 
 TOKENS = len(SENTENCE)
@@ -145,6 +146,23 @@ def test_an_identity_models_the_residual_where_a_measure_has_none(name):
     np.testing.assert_array_equal(default, with_identity if without else plain)
 
 
+@pytest.mark.parametrize("size", [1e12, 1e-12])
+def test_raw_products_that_leave_single_precision_are_scaled_and_noted(size):
+    plain = flow_with("layer-output", layers=6)
+    stream = plain.stream()
+    values = Layers((size * plain["layer-output"]).astype(np.float32))
+    flow = replace(
+        plain,
+        streams={"encoder": replace(stream, stored={**stream.stored, "layer-output": values})},
+    )
+    rolled = rollout(flow, "layer-output", rows="raw")
+    expected = reference.rollout(plain["layer-output"].astype(np.float64))
+    found = rolled["rollout:layer-output"]
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(normalize_rows(found), normalize_rows(expected), rtol=1e-4)
+    assert any("from layer 2 on divided by a constant" in note for note in rolled.receipt.notes)
+
+
 def test_the_receipt_says_how_it_was_computed():
     flow = flow_with("layer-output")
     notes = lambda new: [n for n in new.receipt.notes if "rollout" in n]  # noqa: E731
@@ -165,11 +183,39 @@ def test_the_receipt_says_how_it_was_computed():
 def test_the_attention_block_alone_comes_with_a_warning_in_post_norm_models():
     flow = rollout(flow_with("attention-block"), "attention-block")
     assert any("-.21, -.06 and .08" in note and "GlobEnc" in note for note in flow.receipt.notes)
+    (warning,) = [note for note in flow.receipt.notes if "GlobEnc" in note]
+    assert 'with rows left as they are (rows="raw")' in warning
+    assert warning.endswith("; rows are normalized here, for which the paper has no number")
+    raw = rollout(flow_with("attention-block"), "attention-block", rows="raw")
+    (warning,) = [note for note in raw.receipt.notes if "GlobEnc" in note]
+    assert warning.endswith("Table 1 of Modarressi et al. 2022 (GlobEnc)")
     for measure in ("attention-residual", "layer-output"):
         assert "GlobEnc" not in str(rollout(flow_with(measure), measure).receipt)
     aliases = {"attention-block": "attention-residual"}
     pre_norm = rollout(flow_with("attention-residual", aliases=aliases), "attention-block")
     assert "GlobEnc" not in str(pre_norm.receipt)
+
+
+def test_globenc_is_rolled_out_as_its_authors_do_without_normalizing_rows():
+    flow = flow_with("globenc")
+    values = flow["globenc"].astype(np.float64)
+    found = rollout(flow, "globenc")
+    np.testing.assert_allclose(found["rollout:globenc"], reference.rollout(values), rtol=1e-5)
+    assert found.receipt.notes[-1] == (
+        "encoder: rollout:globenc: rows left as they are, no identity added"
+    )
+    derived = add_derived(flow, ["rollout:globenc"], None, insist=True)
+    np.testing.assert_array_equal(derived["rollout:globenc"], found["rollout:globenc"])
+    normalized = rollout(flow, "globenc", rows="normalized")
+    expected = reference.rollout(normalize_rows(values))
+    np.testing.assert_allclose(normalized["rollout:globenc"], expected, rtol=1e-5)
+    assert "rows normalized, no identity added" in normalized.receipt.notes[-1]
+
+
+def test_globenc_of_a_pre_norm_model_is_the_normalized_rollout_of_the_rung_it_equals():
+    flow = flow_with("attention-residual", aliases={"globenc": "attention-residual"})
+    found = rollout(flow, "globenc")["rollout:globenc"]
+    np.testing.assert_allclose(found.sum(axis=-1), 1, rtol=1e-5)
 
 
 def test_rungs_that_coincide_have_one_rollout_under_both_ids():

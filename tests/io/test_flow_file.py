@@ -56,6 +56,15 @@ def test_a_damaged_file_is_refused_or_read_whole(tmp_path_factory, data):
     assert flow["weight"].shape == (1, 1, 2, 2)
 
 
+def test_an_archive_of_a_later_version_of_zip_is_refused(tmp_path):
+    """The version is the seventh byte of an entry of the directory, after its four letters."""
+    whole = bytearray(small().save(tmp_path / "whole").read_bytes())
+    whole[whole.index(b"PK\x01\x02") + 6] = 109
+    (tmp_path / "later").write_bytes(whole)
+    with pytest.raises(BadFile, match=r"not a whole normviz file .*zip file version"):
+        load(tmp_path / "later")
+
+
 def test_foreign_files_are_refused(tmp_path):
     (tmp_path / "text").write_text("not a flow")
     with pytest.raises(BadFile, match="not a whole normviz file"):

@@ -93,6 +93,28 @@ def test_special_tokens_are_marked_and_categorized(demo):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", ["wordpiece", "sentencepiece"])
+def test_an_unknown_token_stands_for_a_word_and_is_not_special(kind):
+    tokenizer = train_tokenizer(kind)
+    known = tokenizer("the cat", add_special_tokens=False).input_ids
+    space = tokenizer.convert_tokens_to_ids(["▁"]) if kind == "sentencepiece" else []
+    ids = [tokenizer.cls_token_id, *known, *space, tokenizer.unk_token_id, *known]
+    tokens = label_tokens(tokenizer, ids)
+    at = ids.index(tokenizer.unk_token_id)
+    assert (tokens.pieces[at], tokens.special[at], tokens.categories[at]) == (
+        "<unk>", False, "other",
+    )  # fmt: skip
+    assert tokens.special[0]
+    assert tokens.word_texts == ("<s>", "the", "cat", "<unk>", "the", "cat")
+
+
+def test_an_unknown_token_that_also_ends_texts_is_special():
+    tokenizer = train_tokenizer("bytelevel")
+    tokenizer.unk_token = tokenizer.eos_token = tokenizer.sep_token
+    tokens = label_tokens(tokenizer, [tokenizer.eos_token_id])
+    assert tokens.special == (True,)
+
+
 def test_a_trained_byte_level_tokenizer_reads_many_scripts(smollm2):
     _, tokenizer = smollm2
     text = "Hello, Weltanschauung! 你好 🙂 नमस्ते"
