@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from normviz.core.words import MixingId
 
 
+def _spell_access(names: Iterable[str]) -> str:
+    """Return how the streams of a flow are reached in Python, for an error message."""
+    spelled = [f"flow.{n}[...]" if n in STREAM_KINDS else f"flow.stream({n!r})[...]" for n in names]
+    return " or ".join(spelled[:3])
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Flow(FlowOutput):
     """What attention moved in one text: measures by stream, tokens, and a receipt.
@@ -66,7 +72,7 @@ class Flow(FlowOutput):
                 f"This flow has {len(self.streams)} streams ({names}), so {requested!r} is "
                 "ambiguous.",
                 "Expected the name of a stream.",
-                f"Write flow.stream({next(iter(self.streams))!r})[...]; or pass stream=….",
+                f"Write {_spell_access(self.streams)}; or pass stream=….",
             )
         return next(iter(self.streams.values()))
 

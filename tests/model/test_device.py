@@ -32,7 +32,10 @@ def on_meta(name):
     architecture = ALL[name]
     with torch.device("meta"):
         model = architecture.build()
-    return model, {key: value.to("meta") for key, value in architecture.inputs().items()}
+    inputs = architecture.inputs()
+    if "input_ids" in inputs:  # without a mask, some models look at the numbers of positions
+        inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+    return model, {key: value.to("meta") for key, value in inputs.items()}
 
 
 @pytest.mark.parametrize("name", ["bert", "llama", "gpt2", "bart", "vit", "gptj", "gemma3_text"])

@@ -71,7 +71,8 @@ class LayerLists:
         for number, layer in enumerate(layers):
             if number not in present:
                 own = [name for name in _part_names(layer) if name not in usual]
-                others[number] = ", ".join(own) or type(layer).__name__
+                mixers = [name for name in own if not re.search("Norm|Mlp|MLP", name)]
+                others[number] = ", ".join(mixers or own) or type(layer).__name__
         return others
 
 

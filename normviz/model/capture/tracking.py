@@ -112,7 +112,7 @@ class AttentionTracker(TorchFunctionMode):
         """Whether fused attention is computed step by step, so that it can be differentiated."""
         self.paused = False
         """Whether an attention function runs that is observed as a whole."""
-        self.dtypes: set[torch.dtype | None] = set()
+        self.dtypes: set[Any] = set()
         """The types of all results."""
         self.weights: dict[int, Tensor] = {}
         """The last softmax in all its forms, by id; kept, so that no id is reused."""
@@ -132,7 +132,8 @@ class AttentionTracker(TorchFunctionMode):
 
     def least_precise(self) -> torch.dtype:
         """Return the least precise floating-point type that any result had."""
-        floating = [t for t in self.dtypes if t is not None and t.is_floating_point]
+        known = (t for t in self.dtypes if isinstance(t, torch.dtype))
+        floating = [t for t in known if t.is_floating_point]
         return max(floating, key=lambda t: torch.finfo(t).eps, default=torch.float32)
 
     def _run(self, func: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:

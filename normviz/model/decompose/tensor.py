@@ -208,5 +208,5 @@ def _has_tensor(value: Any) -> bool:
 def _wrap_all(total: Any, records: Any) -> Any:
     """Return a function's result with its records attached."""
     if isinstance(records, list | tuple):
-        return type(total)(wrap(register_use(record)) for record in records)
+        return type(total)([_wrap_all(t, r) for t, r in zip(total, records, strict=True)])
     return wrap(register_use(records)) if isinstance(records, Record) else total
