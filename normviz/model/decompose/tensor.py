@@ -8,13 +8,20 @@ and a record of that goes on the tape. A function without a rule raises an error
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 from torch import Tensor
 
 from normviz.errors import NormvizError
 from normviz.model.decompose.rules import table
-from normviz.model.decompose.tape import Record, SourceSequence, register_use, source_record
+from normviz.model.decompose.tape import (
+    Record,
+    SourceSequence,
+    register_use,
+    source_record,
+    stays_own,
+)
 
 _location: ContextVar[Callable[[], str] | None] = ContextVar("location", default=None)
 """Returns the module that is running, for error messages."""
@@ -73,21 +80,53 @@ def _apply_rule(name: str, total: Any, args: Sequence[Any], options: Mapping[str
     """Return what the rule for a function gives: records, or the total where it is only read."""
     rule = table.RULES.get(name)
     if rule is None:
-        raise _no_rule_error(name, "it has no rule")
+        raise _no_rule_error(name, "it has no rule", _where())
+    recorded, where = (_records(args), _records(options)), _where()
+    run = partial(_run_rule, name, rule, where)
+    result = run(total, *recorded)
+    for number, record in enumerate(_as_list(result)):
+        if stays_own(record):
+            record.derive = partial(_derive, run, total, number, recorded)
+    return result
+
+
+def _run_rule(  # noqa: PLR0917 - all but the last three are filled in
+    name: str, rule: table.Rule, where: str, total: Any, args: Any, options: Any
+) -> Any:
     try:
-        return rule(total, *_records(args), **_records(options))
+        return rule(total, *args, **options)
     except table.RuleNotApplicable as reason:
-        raise _no_rule_error(name, str(reason)) from reason
+        raise _no_rule_error(name, str(reason), where) from reason
 
 
-def _no_rule_error(name: str, reason: str) -> NoRule:
-    location = _location.get()
-    where = f" in {location()}" if location is not None else ""
+def _derive(
+    run: Callable[..., Any], result: Any, number: int, recorded: tuple[Any, Any], total: Tensor
+) -> Record | Tensor:
+    """Return how a token's own vectors were computed, with every step on record.
+
+    They are one of a rule's results, and may have been overwritten in the one that was returned.
+    """
+    by_steps = [_by_steps(values) for values in recorded]
+    if not _has_record(by_steps):
+        return total  # it was computed from what is only read
+    if not isinstance(result, list | tuple):
+        return run(total, *by_steps)  # type: ignore[no-any-return]
+    totals = [total if index == number else other for index, other in enumerate(result)]
+    return run(totals, *by_steps)[number]  # type: ignore[no-any-return]
+
+
+def _no_rule_error(name: str, reason: str, where: str) -> NoRule:
     return NoRule(
         f"The operation {name!r}{where} cannot be decomposed by token: {reason}.",
         "Every operation between a layer's input and its output needs a rule for its parts.",
         "Ask for the attention measures only, or report the model: a rule is a few lines.",
     )
+
+
+def _where() -> str:
+    """Return the module that is running, as errors name it."""
+    location = _location.get()
+    return f" in {location()}" if location is not None else ""
 
 
 @contextmanager
@@ -105,8 +144,9 @@ def track(
 ) -> DecomposedTensor:
     """Return input vectors on tape, each token its own source.
 
-    What a layer computes from a token's vector alone, such as f(x), is the token's own, biases
-    included. With `stepwise` it is not: every step is recorded, and biases come from no token.
+    What a layer computes from a token's vector alone is the token's own: an attention reads it
+    whole, as f(x), and anywhere else biases are taken out of it (see `biases`). With `stepwise`,
+    every step is a record of its own from the start.
     """
     return wrap(source_record(total, sequence, stepwise=stepwise))
 
@@ -120,23 +160,38 @@ def wrap(record: Record) -> DecomposedTensor:
 
 def unwrap(value: Any) -> Any:
     """Return arguments or results of a function with plain tensors in them."""
-    return _map_tensors(value, lambda tensor: tensor.plain)
+    return _map_nested(value, DecomposedTensor, lambda tensor: tensor.plain)
 
 
 def _records(value: Any) -> Any:
-    return _map_tensors(value, lambda tensor: tensor.record)
+    return _map_nested(value, DecomposedTensor, lambda tensor: tensor.record)
 
 
-def _map_tensors(value: Any, function: Callable[[DecomposedTensor], Any]) -> Any:
-    """Apply a function to every decomposed tensor in nested lists, tuples and dicts."""
-    if isinstance(value, DecomposedTensor):
+def _by_steps(value: Any) -> Any:
+    """Return arguments with the steps of every record in place of a token's own vectors."""
+    return _map_nested(value, Record, lambda r: r.by_steps if stays_own(r) else r)
+
+
+def _map_nested(value: Any, kind: type, function: Callable[[Any], Any]) -> Any:
+    """Apply a function to everything of one kind in nested lists, tuples and dicts."""
+    if isinstance(value, kind):
         return function(value)
     if isinstance(value, list | tuple):
-        mapped = [_map_tensors(item, function) for item in value]
+        mapped = [_map_nested(item, kind, function) for item in value]
         return type(value)(*mapped) if hasattr(value, "_fields") else type(value)(mapped)
     if isinstance(value, dict):
-        return {name: _map_tensors(item, function) for name, item in value.items()}
+        return {name: _map_nested(item, kind, function) for name, item in value.items()}
     return value
+
+
+def _has_record(value: Any) -> bool:
+    if isinstance(value, list | tuple | dict):
+        return any(map(_has_record, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, Record)
+
+
+def _as_list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def _rule_name(func: Callable[..., Any]) -> tuple[str, bool]:
