@@ -82,7 +82,14 @@ def _run_stages(
         gradients=options.gradients,
         memory=options.memory,
     )
-    return results, notes
+    return results, _bias_notes(options) + notes
+
+
+def _bias_notes(options: Options) -> tuple[str, ...]:
+    """Return what the receipt says about biases, where they are not treated as by default."""
+    if options.bias_handling == "source" or not options.needs_parts:
+        return ()
+    return (f"biases are treated as bias_handling={options.bias_handling!r} says",)
 
 
 def _receipt_facts(loaded: LoadedModel, prepared: ModelInputs, attention: str) -> dict[str, Any]:

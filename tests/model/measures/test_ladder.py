@@ -504,6 +504,18 @@ def test_an_unknown_bias_handling_is_refused(demo):
         analyze(demo[0], "A cat.", tokenizer=demo[1], bias_handling="none")
 
 
+@pytest.mark.parametrize("bias_handling", ["source", "constant", "bias-token", "decompx"])
+def test_the_receipt_says_how_biases_are_treated_unless_by_default(tiny, bias_handling):
+    flow = analyze(
+        tiny("bert"),
+        inputs=architectures.text_inputs(),
+        measures=["layer-output"],
+        bias_handling=bias_handling,
+    )
+    note = f"biases are treated as bias_handling={bias_handling!r} says"
+    assert (note in flow.receipt.notes) == (bias_handling != "source")
+
+
 def test_a_statistic_that_is_not_there_is_named(demo):
     flow = analyze(demo[0], "A cat.", tokenizer=demo[1], measures=["layer-output"])
     with pytest.raises(UnknownName, match="mixing:layer-output"):
