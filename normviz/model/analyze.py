@@ -97,8 +97,15 @@ def analyze(
         How many bytes the vectors of the ladder, of `decomposition` and of the attributions may
         take; by default a share of what is free.
     bias_handling
-        How a bias enters an activation: as a `"source"` beside the tokens, whose part grows and
-        shrinks like theirs, or as a `"constant"`, so that only tokens are followed. Both add up.
+        Which token a bias belongs to, in the ladder and in `decomposition`. What an attention reads
+        at a position, f(x), belongs to the token there with the biases in it, above all the value
+        bias; every other bias belongs to no token, in sequential and in parallel blocks. Inside an
+        activation it is a `"source"` beside the tokens, whose part grows and shrinks like theirs,
+        or a `"constant"`, so that only tokens are followed. `"bias-token"` is `"source"`, except
+        that from the second layer of `decomposition` on value biases belong to no token either
+        (DecompX with a bias token). `"decompx"` shares every bias out among the tokens by
+        |⟨part, bias⟩|, as DecompX does by default; it holds the vectors of all pairs of tokens at
+        once, whatever `memory` says. All four add up.
     effective_form
         What `effective-weight` removes from α (Brunner et al. 2020): `"bias"`, everything that
         cannot reach the head's output, given the model's own values; `"paper"`, the same for the

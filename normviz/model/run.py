@@ -80,7 +80,7 @@ def _run_stages(
             )
         except Exception as error:  # noqa: BLE001 - raised again, unless it may be left out
             notes.append(leave_out(measures, error))
-    return results, tuple(notes)
+    return results, (*_bias_notes(options), *notes)
 
 
 def _run_first_pass(
@@ -167,6 +167,13 @@ def _decompose(
         for tape in split_tapes(layers):
             results |= measure_decomposition(tape, reducer.ladder_request)
     return {key: result for key, result in results.items() if key in reducer.results.layers}
+
+
+def _bias_notes(options: Options) -> tuple[str, ...]:
+    """Return what the receipt says about biases, where they are not treated as by default."""
+    if options.bias_handling == "source" or not options.needs_parts:
+        return ()
+    return (f"biases are treated as bias_handling={options.bias_handling!r} says",)
 
 
 def _receipt_facts(loaded: LoadedModel, prepared: ModelInputs, attention: str) -> dict[str, Any]:

@@ -28,6 +28,17 @@ def bert_layer(model, number, before):
     return before, plain, [tensor.detach().numpy() for tensor in forward]
 
 
+def bert_projections(model, number, captured):
+    """Return W_V, b_V and W_O of a layer, cut into heads, and b_O, as plain arrays."""
+    layer = model.encoder.layer[number].attention.self.value
+    heads, dim, _ = captured.projection.weight.shape
+    tensors = (
+        layer.weight.T.reshape(-1, heads, dim).transpose(0, 1), layer.bias.reshape(heads, dim),
+        captured.projection.weight, captured.projection.bias,
+    )  # fmt: skip
+    return [tensor.detach().numpy() for tensor in tensors]
+
+
 def capture_all(model, inputs):
     """Return every captured attention of one pass, in order."""
     captured = []

@@ -99,17 +99,19 @@ def gated(gate, up, gate_parts, up_parts, activation, steps=20_000):
     return shares / steps
 
 
-def decompose_layer(parts, free, weight, projections, norms, forward):
+def decompose_layer(parts, free, weight, projections, norms, forward, *, read):
     """Return parts `source token model` and the bias part after one post-norm layer.
 
-    `projections` are W_V, b_V and W_O cut into heads, and b_O; `free` is the bias part.
+    `projections` are W_V, b_V and W_O cut into heads, and b_O; `free` is the bias part. b_V belongs
+    to the token at the position that is read if `read`, and otherwise to none.
     """
     into_value, value_bias, out, out_bias = projections
     everything = np.concatenate([parts, free[None]])
     moved = np.zeros_like(everything)
     for head in range(len(weight)):
         value = everything @ into_value[head]
-        value[-1] += value_bias[head]
+        for position in range(len(free)):
+            value[position if read else -1, position] += value_bias[head]
         moved += (weight[head] @ value) @ out[head]
     moved[-1] += out_bias
     residual = moved + everything
@@ -126,6 +128,70 @@ def decompose_layer(parts, free, weight, projections, norms, forward):
     found = np.stack([_normalize_rows(one, whole, norms[1]) for one in after])
     found[-1] += norms[1][1]
     return found[:-1], found[-1]
+
+
+def decompx_layer(parts, weight, projections, norms, forward, *, first):
+    """Return the parts `source token model` at every rung of one post-norm layer, as DecompX does.
+
+    Every bias is shared out among the sources, in proportion to the size of their products with it
+    ("absdot"). Of the attention that is b_O and, after the first layer, what all heads make of b_V,
+    after the residual is added; in the `first` layer, b_V is in the value of the token itself. The
+    activation's factor is gelu(s) / s.
+    """
+    into_value, value_bias, out, out_bias = projections
+    heads, queries, keys = weight.shape
+    names = ("attention", "attention-residual", "attention-block")
+    names += ("feed-forward", "feed-forward-residual", "layer-output")
+    rungs = {name: np.zeros_like(parts) for name in names}
+    accumulated = out_bias.copy()
+    if not first:
+        for head in range(heads):
+            accumulated += value_bias[head] @ out[head]
+    for query in range(queries):
+        moved = np.zeros((len(parts), parts.shape[-1]))
+        for source in range(len(parts)):
+            for head in range(heads):
+                for key in range(keys):
+                    value = parts[source, key] @ into_value[head]
+                    if first and source == key:
+                        value = value + value_bias[head]
+                    moved[source] += weight[head, query, key] * (value @ out[head])
+        residual = _share_out(moved + parts[:, query], accumulated)
+        block = _normalize(residual, residual.sum(axis=0), norms[0])
+        block = _share_out(block, norms[0][1])
+        inner = _share_out(block @ forward[0], forward[1])
+        total = inner.sum(axis=0)
+        through = _share_out((inner * (_gelu(total) / total)) @ forward[2], forward[3])
+        after = through + block
+        output = _share_out(_normalize(after, after.sum(axis=0), norms[1]), norms[1][1])
+        for name, found in zip(
+            names, (moved, residual, block, through, after, output), strict=True
+        ):
+            rungs[name][:, query] = found
+    return rungs
+
+
+def _share_out(parts, bias):
+    """Return each part with its share of a bias, by |⟨part, bias⟩|."""
+    sizes = [abs(sum(part * bias)) for part in parts]
+    return np.stack(
+        [part + size / sum(sizes) * bias for part, size in zip(parts, sizes, strict=True)]
+    )
+
+
+def parallel_feed_forward(before, norm, forward):
+    """Return each token's own part through a feed-forward block that reads the layer's input.
+
+    `norm` is gain, shift and epsilon; `forward` is W_1, b_1, W_2, b_2, rows going in. As in a block
+    that follows the attention, neither the norm's shift nor b_1 or b_2 belongs to a token.
+    """
+    parts = np.zeros_like(before)
+    for token, vector in enumerate(before):
+        own = _normalize(vector[None], vector, norm)[0]
+        inner = own @ forward[0]
+        total = (own + norm[1]) @ forward[0] + forward[1]
+        parts[token] = (inner * (_gelu(total) / total)) @ forward[2]
+    return parts
 
 
 def _normalize_rows(vectors, whole, norm):

@@ -50,14 +50,15 @@ def _leaf_factors(
     record: ElementwiseRecord, bias_handling: BiasHandling, bias_parts: Sequence[Tensor | None]
 ) -> tuple[list[Tensor], Tensor]:
     """Return the factor of each leaf, and the function's value at the origin."""
-    if bias_handling not in record.factors:
+    constant = bias_handling == "constant"
+    if constant not in record.factors:
         ends = [at_least_single(leaf.total) for leaf in record.leaves]
         starts = [
-            torch.zeros_like(end) if bias_handling == "source" or bias is None else bias
+            bias if constant and bias is not None else torch.zeros_like(end)
             for end, bias in zip(ends, bias_parts, strict=True)
         ]
-        record.factors[bias_handling] = _path_factors(record, starts, ends)
-    return record.factors[bias_handling]
+        record.factors[constant] = _path_factors(record, starts, ends)
+    return record.factors[constant]
 
 
 def _path_factors(

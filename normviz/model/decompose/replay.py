@@ -5,16 +5,18 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from normviz.model.decompose.integrated_gradients import elementwise_bias_part, elementwise_parts
+from normviz.model.decompose.biases import BiasPart
+from normviz.model.decompose.integrated_gradients import elementwise_parts
 from normviz.model.decompose.tape import (
     AttentionRecord,
-    BiasHandling,
     ElementwiseRecord,
     LinearRecord,
+    MixedAttentionRecord,
     Record,
     SourceRecord,
     SourceSequence,
     in_order,
+    require_parts,
 )
 from normviz.model.decompose.vectors import LowRankParts, PerHeadParts
 from normviz.model.types import at_least_single
@@ -37,38 +39,6 @@ class SourceRange:
 
 
 @dataclass(eq=False)
-class BiasPart:
-    """The bias part of each tensor: what comes from no token."""
-
-    bias_handling: BiasHandling = "source"
-    cache: dict[Record, Tensor | None] = field(default_factory=dict)
-
-    def of(self, record: Record) -> Tensor | None:
-        """Return the bias part of a record's tensor, in its shape; None where there is none."""
-        if record not in self.cache:
-            self.cache[record] = self._compute(record)
-        return self.cache[record]
-
-    def _compute(self, record: Record) -> Tensor | None:
-        parts = [self.of(source) for source in record.inputs]
-        if isinstance(record, ElementwiseRecord):
-            return elementwise_bias_part(record, self.bias_handling, parts)
-        if not isinstance(record, LinearRecord):
-            return None
-        constant = record.constant
-        bias = None if constant is None else at_least_single(constant).expand_as(record.total)
-        if any(part is not None for part in parts):
-            pairs = zip(parts, record.operands, strict=True)
-            image = record.apply(*(_or_zeros(part, operand)[None] for part, operand in pairs))[0]
-            bias = image if bias is None else bias + image
-        return bias
-
-
-def _or_zeros(part: Tensor | None, record: Record) -> Tensor:
-    return torch.zeros_like(at_least_single(record.total)) if part is None else part
-
-
-@dataclass(eq=False)
 class Replay:
     """The parts that come from some sources; those of records used again are computed once."""
 
@@ -77,6 +47,8 @@ class Replay:
     keep: set[Record] = field(default_factory=set)
     """Records that will be asked for again, besides those that the tape itself uses twice."""
     cache: dict[Record, Parts | None] = field(default_factory=dict)
+    unshared: dict[Record, Tensor] = field(default_factory=dict)
+    """Parts that a bias is about to be shared out among; kept where there is but one replay."""
     lengths: dict[tuple[int, int], Tensor] = field(default_factory=dict)
     """Cache of norms, by the ids of the low-rank weights and vectors they were computed from."""
 
@@ -84,7 +56,11 @@ class Replay:
         """Return what comes from the sources; None where that is nothing."""
         if record in self.cache:
             return self.cache[record]
-        parts = self._compute(record)
+        shared = self.bias_part.shared_at(record)
+        parts = self.unshared.pop(record) if record in self.unshared else self._compute(record)
+        dense = None if shared is None else _to_dense(parts, record)
+        if shared is not None and dense is not None:
+            parts = shared.share(dense)
         if record.uses > 1 or record in self.keep:
             self.cache[record] = parts
         return parts
@@ -93,7 +69,15 @@ class Replay:
         """Return the same as a tensor with the sources in front."""
         return _to_dense(self.parts(record), record)
 
+    def dense_before_sharing(self, record: Record) -> Tensor | None:
+        """Return the parts of a record before a bias is shared out, sources in front."""
+        parts = _to_dense(self._compute(record), record)
+        if parts is not None and len(self.bias_part.replays) == 1:
+            self.unshared[record] = parts
+        return parts
+
     def _compute(self, record: Record) -> Parts | None:
+        require_parts(record)
         if isinstance(record, SourceRecord):
             return self._source_parts(record)
         if isinstance(record, AttentionRecord):
@@ -102,6 +86,8 @@ class Replay:
             parts = [self.dense(leaf) for leaf in record.leaves]
             bias_parts = [self.bias_part.of(leaf) for leaf in record.leaves]
             return elementwise_parts(record, self.bias_part.bias_handling, parts, bias_parts)
+        if isinstance(record, MixedAttentionRecord):
+            return self._mixed_attention_parts(record)
         if isinstance(record, LinearRecord):
             return self._linear_parts(record)
         message = f"no such record: {type(record).__name__}"
@@ -111,16 +97,14 @@ class Replay:
         if record.sequence != self.sources.sequence:
             return None
         start, stop = self.sources.start, self.sources.stop
-        total = at_least_single(record.total)
+        total, bias = at_least_single(record.total), self.bias_part.of(record)
+        if bias is not None:
+            total = total - bias
         if record.flat and len(record.tokens) >= stop and in_order(record.tokens):
             vectors = total.reshape(record.token_count, -1)[start:stop]
             no_weight = total.new_zeros(0, record.token_count, len(vectors))
             return LowRankParts(no_weight, vectors[None][:0], vectors, start)
-        sources = torch.arange(start, stop, device=total.device)
-        belongs = (record.tokens[:, None] == sources).to(total.dtype)  # token source
-        shape = [1] * total.ndim
-        shape[record.axis] = -1
-        return torch.stack([total * column.reshape(shape) for column in belongs.T])
+        return _by_token(total, record.axis, record.tokens, self.sources)
 
     def _attention_parts(self, record: AttentionRecord) -> Parts | None:
         if record.value.sequence != self.sources.sequence:
@@ -130,6 +114,15 @@ class Replay:
         value = at_least_single(record.value.total)[..., keys, :].expand(*heads, -1, -1)
         weight = at_least_single(record.weight)[..., keys].expand(*heads, -1, -1)
         return PerHeadParts(weight.flatten(0, -3), value.flatten(0, -3), record.total.shape)
+
+    def _mixed_attention_parts(self, record: MixedAttentionRecord) -> Parts | None:
+        """Return the weighted values; the biases in them may belong to the tokens that are read."""
+        (value,) = record.operands
+        parts, read = self.dense(value), self.bias_part.read_at(record)
+        if read is not None and read.sequence == self.sources.sequence:
+            own = _by_token(read.vectors, value.axis, read.tokens, self.sources)
+            parts = own if parts is None else parts + own
+        return None if parts is None else record.apply(parts)
 
     def _linear_parts(self, record: LinearRecord) -> Parts | None:
         """Apply a linear map to the parts of its operands, in the smallest form that it allows."""
@@ -156,6 +149,15 @@ class Replay:
             for tensor, r in zip(tensors, operands, strict=True)
         ]
         return record.apply(*filled)
+
+
+def _by_token(vectors: Tensor, axis: int, tokens: Tensor, sources: SourceRange) -> Tensor:
+    """Return the vectors of each source, zero at every other token, sources in front."""
+    numbers = torch.arange(sources.start, sources.stop, device=vectors.device)
+    shape = [1] * vectors.ndim
+    shape[axis] = len(tokens)
+    belongs = (numbers[:, None] == tokens).to(vectors.dtype)  # source token
+    return belongs.reshape(-1, *shape) * vectors
 
 
 def _to_dense(parts: Parts | None, record: Record) -> Tensor | None:

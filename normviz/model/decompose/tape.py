@@ -5,7 +5,8 @@ No part is computed until someone asks for it: see `replay`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 from typing import Literal
 
@@ -17,8 +18,8 @@ from normviz.model.decompose.vectors import LowRankParts
 SourceSequence = Literal["own", "other"]
 """Whose tokens are the sources: the sequence's own, or those of the sequence it reads."""
 
-BiasHandling = Literal["source", "constant"]
-"""How activations treat a bias: as a source among others, or as a constant given beforehand."""
+BiasHandling = Literal["source", "constant", "bias-token", "decompx"]
+"""Which token a bias belongs to, and how activations treat it: see `biases`."""
 
 RECORD_NUMBERS = count()
 """Numbers records in the order they are made."""
@@ -63,6 +64,13 @@ class SourceRecord(Record):
     """The terms, if it is a sum."""
     stepwise: bool = False
     """Whether functions of it are recorded one by one, with biases apart, or stay the token's."""
+    derive: Callable[[Tensor], Record | Tensor] | None = None
+    """Computes `by_steps` from the total; None for vectors that were not computed from others."""
+
+    @cached_property
+    def by_steps(self) -> Record | Tensor:
+        """The same vectors with every step on record; a tensor where they are only read."""
+        return replace(self, stepwise=True) if self.derive is None else self.derive(self.total)
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -82,6 +90,10 @@ class LinearRecord(Record):
     """The movement of numbers (reshape, transpose, …), where it is nothing else."""
     kind: Literal["map", "diagonal", "identity", "sum"] = "map"
     """A diagonal map is a scale or a norm; an identity changes only shape, type or memory."""
+    indices: Tensor | None = None
+    """The index in its operand of the token at each index; None where tokens keep their order."""
+    holds_values: bool = False
+    """Whether it is what an attention weights, from the projection of the values on."""
 
     @property
     def inputs(self) -> tuple[Record, ...]:
@@ -103,6 +115,11 @@ class AttentionRecord(Record):
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
+class MixedAttentionRecord(LinearRecord):
+    """Weights times values that are no longer, or not on record as, one token's own."""
+
+
+@dataclass(eq=False, kw_only=True, repr=False)
 class ElementwiseRecord(Record):
     """Any elementwise function of a few tensors; its parts are integrated gradients."""
 
@@ -110,8 +127,8 @@ class ElementwiseRecord(Record):
     function: Callable[..., Tensor]
     is_square: bool = False
     """Whether it is the square of its leaf, which norms take the mean of."""
-    factors: dict[BiasHandling, tuple[list[Tensor], Tensor]] = field(default_factory=dict)
-    """Cache of the leaves' factors and the value at the path's origin."""
+    factors: dict[bool, tuple[list[Tensor], Tensor]] = field(default_factory=dict)
+    """Cache of the leaves' factors and the value at the origin, by whether biases are constant."""
 
     @property
     def inputs(self) -> tuple[Record, ...]:

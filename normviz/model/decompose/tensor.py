@@ -9,6 +9,7 @@ still be read, and an error with the function's name is raised where its parts a
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 from torch import Tensor
@@ -21,6 +22,7 @@ from normviz.model.decompose.tape import (
     SourceSequence,
     register_use,
     source_record,
+    stays_own,
 )
 
 _location: ContextVar[Callable[[], str] | None] = ContextVar("location", default=None)
@@ -78,22 +80,33 @@ def _run_in_place(
 
 def _apply_rule(name: str, total: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """Return what the rule for a function gives: records, or the total where it is only read."""
-    records, named = _records(args), _records(options)
-    lost = next((r for r in _flatten((records, named)) if isinstance(r, LostRecord)), None)
+    recorded, where = (_records(args), _records(options)), _where()
+    run = partial(_run_rule, name, where)
+    result = run(total, *recorded)
+    for number, record in enumerate(_as_list(result)):
+        if stays_own(record):
+            record.derive = partial(_derive, run, total, number, recorded)
+    return result
+
+
+def _run_rule(name: str, where: str, total: Any, args: Any, options: Any) -> Any:
+    """Return what a rule gives; lost records where there is none, or it does not apply."""
+    lost = next((r for r in _flatten((args, options)) if isinstance(r, LostRecord)), None)
     if lost is not None:
-        return _apply_rule_after_loss(name, total, records, lost)
+        return _run_rule_after_loss(name, total, args, lost)
     rule = table.RULES.get(name)
     if rule is None:
-        return _lose(total, _no_rule_error(name, "it has no rule"))
+        return _lose(total, _no_rule_error(name, "it has no rule", where))
     try:
-        return rule(total, *records, **named)
+        return rule(total, *args, **options)
     except table.RuleNotApplicable as reason:
-        return _lose(total, _no_rule_error(name, str(reason)))
+        return _lose(total, _no_rule_error(name, str(reason), where))
     except (TypeError, AttributeError, IndexError, ValueError, RuntimeError, StopIteration):
-        return _lose(total, _no_rule_error(name, "its rule does not cover these arguments"))
+        reason = "its rule does not cover these arguments"
+        return _lose(total, _no_rule_error(name, reason, where))
 
 
-def _apply_rule_after_loss(name: str, total: Any, records: Sequence[Any], lost: LostRecord) -> Any:
+def _run_rule_after_loss(name: str, total: Any, records: Sequence[Any], lost: LostRecord) -> Any:
     """Return what a function makes of a lost tensor: lost too, except where only totals count.
 
     A factor of whole tokens, such as a router's weight, is held as it was computed.
@@ -111,18 +124,39 @@ def _lose(total: Any, error: Exception) -> Any:
     """Return the records of what a function without a rule returned; integers have no parts."""
     if isinstance(total, Tensor):
         return LostRecord(total=total, axis=-2, error=error) if total.is_floating_point() else total
-    tensors = [item for item in total if isinstance(item, Tensor) and item.is_floating_point()]
-    return [_lose(item, error) for item in total] if len(tensors) == len(total) else total
+    if isinstance(total, list | tuple):
+        return [_lose(item, error) for item in total]
+    return total
 
 
-def _no_rule_error(name: str, reason: str) -> NoRule:
-    location = _location.get()
-    where = f" in {location()}" if location is not None else ""
+def _derive(
+    run: Callable[..., Any], result: Any, number: int, recorded: tuple[Any, Any], total: Tensor
+) -> Record | Tensor:
+    """Return how a token's own vectors were computed, with every step on record.
+
+    They are one of a rule's results, and may have been overwritten in the one that was returned.
+    """
+    by_steps = [_by_steps(values) for values in recorded]
+    if not _has_record(by_steps):
+        return total  # it was computed from what is only read
+    if not isinstance(result, list | tuple):
+        return run(total, *by_steps)  # type: ignore[no-any-return]
+    totals = [total if index == number else other for index, other in enumerate(result)]
+    return run(totals, *by_steps)[number]  # type: ignore[no-any-return]
+
+
+def _no_rule_error(name: str, reason: str, where: str) -> NoRule:
     return NoRule(
         f"The operation {name!r}{where} cannot be decomposed by token: {reason}.",
         "Every operation between a layer's input and its output needs a rule for its parts.",
         "Ask for the attention measures only, or report the model: a rule is a few lines.",
     )
+
+
+def _where() -> str:
+    """Return the module that is running, as errors name it."""
+    location = _location.get()
+    return f" in {location()}" if location is not None else ""
 
 
 @contextmanager
@@ -140,8 +174,9 @@ def track(
 ) -> DecomposedTensor:
     """Return input vectors on tape, each token its own source.
 
-    What a layer computes from a token's vector alone, such as f(x), is the token's own, biases
-    included. With `stepwise` it is not: every step is recorded, and biases come from no token.
+    What a layer computes from a token's vector alone is the token's own: an attention reads it
+    whole, as f(x), and anywhere else biases are taken out of it (see `biases`). With `stepwise`,
+    every step is a record of its own from the start.
     """
     return wrap(source_record(total, sequence, stepwise=stepwise))
 
@@ -155,23 +190,38 @@ def wrap(record: Record) -> DecomposedTensor:
 
 def unwrap(value: Any) -> Any:
     """Return arguments or results of a function with plain tensors in them."""
-    return _map_tensors(value, lambda tensor: tensor.plain)
+    return _map_nested(value, DecomposedTensor, lambda tensor: tensor.plain)
 
 
 def _records(value: Any) -> Any:
-    return _map_tensors(value, lambda tensor: tensor.record)
+    return _map_nested(value, DecomposedTensor, lambda tensor: tensor.record)
 
 
-def _map_tensors(value: Any, function: Callable[[DecomposedTensor], Any]) -> Any:
-    """Apply a function to every decomposed tensor in nested lists, tuples and dicts."""
-    if isinstance(value, DecomposedTensor):
+def _by_steps(value: Any) -> Any:
+    """Return arguments with the steps of every record in place of a token's own vectors."""
+    return _map_nested(value, Record, lambda r: r.by_steps if stays_own(r) else r)
+
+
+def _map_nested(value: Any, kind: type, function: Callable[[Any], Any]) -> Any:
+    """Apply a function to everything of one kind in nested lists, tuples and dicts."""
+    if isinstance(value, kind):
         return function(value)
     if isinstance(value, list | tuple):
-        mapped = [_map_tensors(item, function) for item in value]
+        mapped = [_map_nested(item, kind, function) for item in value]
         return type(value)(*mapped) if hasattr(value, "_fields") else type(value)(mapped)
     if isinstance(value, dict):
-        return {name: _map_tensors(item, function) for name, item in value.items()}
+        return {name: _map_nested(item, kind, function) for name, item in value.items()}
     return value
+
+
+def _has_record(value: Any) -> bool:
+    if isinstance(value, list | tuple | dict):
+        return any(map(_has_record, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, Record)
+
+
+def _as_list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def _rule_name(func: Callable[..., Any]) -> tuple[str, bool]:

@@ -1,5 +1,7 @@
 """The laws of the decomposition, for every rule in the table and every form of parts."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 import reference
@@ -19,7 +21,7 @@ from normviz.model.decompose import (
 )
 from normviz.model.decompose.rules import table
 from normviz.model.decompose.rules.elementwise import FUNCTIONS
-from normviz.model.decompose.tape import LinearRecord, SourceRecord
+from normviz.model.decompose.tape import BiasHandling, LinearRecord, SourceRecord
 from normviz.model.decompose.vectors import LowRankParts, PerHeadParts
 
 TOKENS, HEADS, DIM = 5, 2, 3
@@ -59,10 +61,14 @@ FORMS = ("own", "heads", "low_rank", "both", "dense", "activated")
 def parts_of(x, tensors, bias_handling="source"):
     """Return the part of every source, own sources first, and the bias part."""
     bias_part = BiasPart(bias_handling)
+    sources = (SourceRange("own", 0, tensors.tokens), SourceRange("other", 0, OTHERS))
+    replays = [Replay(run, bias_part) for run in sources]
+    bias_part.replays = replays
     parts = []
-    for sequence, count in (("own", tensors.tokens), ("other", OTHERS)):
-        dense = Replay(SourceRange(sequence, 0, count), bias_part).dense(x.record)
-        parts.append(x.plain.new_zeros(count, *x.shape) if dense is None else dense)
+    for replay in replays:
+        dense = replay.dense(x.record)
+        empty = x.plain.new_zeros(len(replay.sources), *x.shape)
+        parts.append(empty if dense is None else dense)
     bias = bias_part.of(x.record)
     return torch.cat(parts), torch.zeros_like(x.plain) if bias is None else bias
 
@@ -207,7 +213,7 @@ def test_parts_sum_to_the_total_that_the_model_would_have(name, form):
         plain = Tensors.__new__(Tensors)
         plain.__dict__ = {k: unwrap(v) for k, v in tensors.__dict__.items()}
         torch.testing.assert_close(result.plain, EXAMPLES[name](getattr(plain, form), plain))
-        for bias_handling in ("source", "constant"):
+        for bias_handling in get_args(BiasHandling):
             assert_adds_up(result, tensors, bias_handling)
 
 
@@ -298,14 +304,78 @@ def test_scores_are_read_and_values_are_decomposed():
 
 def test_own_vectors_stay_own_through_everything_that_keeps_tokens_apart():
     tensors = Tensors(0)
-    x = F.gelu(
-        F.linear(F.layer_norm(tensors.own, (WIDTH,)), tensors.random(8, WIDTH), tensors.random(8))
-    )
+    matrix, vector = tensors.random(WIDTH, WIDTH), tensors.random(WIDTH)
+
+    def activate(x):
+        return F.gelu(F.linear(F.layer_norm(x, (WIDTH,), bias=vector), matrix, vector))
+
+    x = activate(tensors.own)
     assert isinstance(x.record, SourceRecord)
-    parts, bias = parts_of(x, tensors)
-    assert not bias.any()  # a token's own bias is its own
+    read, bias = parts_of(tensors.attend(x, TOKENS), tensors)
+    assert not bias.any()  # what an attention reads is the token's own, biases included
+    assert read.any()
+    stepwise = activate(track(tensors.own.plain, stepwise=True))
+    for bias_handling in ("source", "constant", "bias-token"):
+        parts, bias = parts_of(x, tensors, bias_handling)
+        wanted, apart = parts_of(stepwise, tensors, bias_handling)
+        assert apart.any()  # anywhere else biases are no token's
+        torch.testing.assert_close(bias, apart)
+        torch.testing.assert_close(parts, wanted)
+    parts, bias = parts_of(x, tensors, "decompx")
+    assert not bias.any()  # there is only one token to share it with
+    torch.testing.assert_close(parts, parts_of(stepwise, tensors, "decompx")[0])
     for token in range(TOKENS):
         torch.testing.assert_close(parts[token, 0, token], x.plain[0, token])
+
+
+def halves(x):
+    """Split, scale by a softmax that is only read, add in place, and put back together."""
+    first, second = x.chunk(2, dim=-1)
+    first = first * x.softmax(-1)[..., :1]
+    first = first + second.mean(dim=-1, keepdim=True)
+    first.mul_(2.0).add_(1.0)
+    return torch.cat([second, first], dim=-1)
+
+
+def test_the_steps_of_own_vectors_are_those_that_every_other_vector_takes():
+    tensors = Tensors(0)
+    stepwise = halves(track(tensors.own.plain, stepwise=True))
+    x = halves(tensors.own)
+    assert isinstance(x.record, SourceRecord)
+    for one, other in zip(parts_of(x, tensors), parts_of(stepwise, tensors), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_biases_of_values_belong_to_the_token_that_is_read_in_its_own_order():
+    tensors = Tensors(0)
+    vector = tensors.random(WIDTH)
+    start = track(tensors.own.plain, stepwise=True)
+    entered = start + F.linear(start, tensors.random(WIDTH, WIDTH), tensors.random(WIDTH))
+    matrix = tensors.random(WIDTH, WIDTH)
+    order = torch.tensor([3, 0, 4, 1, 2])
+    weight = tensors.random(1, TOKENS, TOKENS).softmax(-1)
+    parts, left = {}, {}
+    for name, bias in (("with", vector), ("without", torch.zeros_like(vector))):
+        mixed = weight @ F.linear(entered, matrix, bias)[:, order]
+        bias_part = BiasPart("source", {entered.record: "own"})
+        parts[name] = Replay(SourceRange("own", 0, TOKENS), bias_part).dense(mixed.record)
+        left[name] = bias_part.of(mixed.record)
+        torch.testing.assert_close(parts[name].sum(dim=0) + left[name], mixed.plain)
+    torch.testing.assert_close(left["with"], left["without"])  # only what entered the layer
+    given = parts["with"] - parts["without"]
+    for position, token in enumerate(order):
+        wanted = weight[0, :, position, None] * vector
+        torch.testing.assert_close(given[token, 0], wanted)
+
+
+def test_a_bias_that_no_part_has_any_of_is_left_over():
+    tensors = Tensors(0)
+    along, across = torch.eye(WIDTH, dtype=torch.float64)[:2]
+    matrix = torch.outer(along, tensors.random(WIDTH))
+    result = F.linear(tensors.low_rank, matrix, across)
+    parts, bias = parts_of(result, tensors, "decompx")
+    torch.testing.assert_close(bias, across.expand_as(bias))
+    torch.testing.assert_close(parts.sum(dim=0) + bias, result.plain)
 
 
 def test_up_to_the_first_activation_parts_are_low_rank():

@@ -1,14 +1,18 @@
 """Input tokens followed through all layers add up, and equal the formulas written as loops."""
 
+import copy
+from typing import get_args
+
 import architectures
 import numpy as np
 import pytest
 import reference
 import torch
-from passes import bert_layer, capture_all, double
+from passes import bert_layer, bert_projections, capture_all, double
 
 from normviz.core.catalog import LADDER
 from normviz.model.analyze import analyze
+from normviz.model.decompose.tape import BiasHandling
 
 
 @pytest.mark.parametrize("name", architectures.ALL)
@@ -28,50 +32,140 @@ def test_input_tokens_and_biases_add_up_to_every_layers_output(name):
         assert (np.isclose(rows, 1) | (rows == 0)).all()
 
 
-def test_the_carried_parts_equal_the_formulas_in_double_precision():
+def own_vectors(hidden):
+    """Each token's vector as its own part, `source token model`."""
+    vectors = hidden[0].numpy()
+    return np.einsum("st,td->std", np.eye(len(vectors)), vectors)
+
+
+@pytest.mark.parametrize("bias_handling", ["source", "bias-token"])
+def test_the_carried_parts_equal_the_formulas_in_double_precision(bias_handling):
     model, inputs = double("bert")
     with torch.no_grad():
         hidden = model(**inputs, output_hidden_states=True).hidden_states
-    tokens = hidden[0].shape[1]
-    parts = np.einsum("st,td->std", np.eye(tokens), hidden[0][0].numpy())
+    parts = own_vectors(hidden[0])
     free = np.zeros_like(parts[0])
-    flow = analyze(model, inputs=architectures.text_inputs(), measures=["decomposition"])
+    flow = analyze(
+        model,
+        inputs=architectures.text_inputs(),
+        measures=["decomposition"],
+        bias_handling=bias_handling,
+    )
     for number, captured in enumerate(capture_all(model, inputs)):
-        attention = model.encoder.layer[number].attention
-        heads, dim, _ = captured.projection.weight.shape
-        into = attention.self.value.weight.T.reshape(-1, heads, dim).transpose(0, 1)
-        projections = (
-            into, attention.self.value.bias.reshape(heads, dim),
-            captured.projection.weight, captured.projection.bias,
-        )  # fmt: skip
-        projections = [tensor.detach().numpy() for tensor in projections]
+        projections = bert_projections(model, number, captured)
         _, norms, forward = bert_layer(model, number, None)
         weight = captured.weight[0].numpy()
-        parts, free = reference.decompose_layer(parts, free, weight, projections, norms, forward)
+        read = bias_handling == "source" or number == 0
+        parts, free = reference.decompose_layer(
+            parts, free, weight, projections, norms, forward, read=read
+        )
         np.testing.assert_allclose(parts.sum(axis=0) + free, hidden[number + 1][0], atol=1e-12)
         lengths = np.linalg.norm(parts, axis=-1).T
         np.testing.assert_allclose(flow.stream().at("decomposition", number), lengths, rtol=1e-6)
 
 
-def test_the_first_layer_is_the_ladders_where_there_are_no_biases(tiny):
+def assert_equals_decompx(model, tokenizer, text, inputs, rtol):
+    """Compare every layer of a BERT in double precision with the loops, all rungs included."""
+    asked = {"inputs": inputs} if tokenizer is None else {"text": text, "tokenizer": tokenizer}
+    flow = analyze(model, **asked, measures=["decomposition", *LADDER], bias_handling="decompx")
+    assert flow.receipt.ok, flow.receipt
+    with torch.no_grad():
+        hidden = model(**inputs, output_hidden_states=True).hidden_states
+    parts = own_vectors(hidden[0])
+    for number, captured in enumerate(capture_all(model, inputs)):
+        _, norms, forward = bert_layer(model, number, None)
+        given = (
+            captured.weight[0].numpy(), bert_projections(model, number, captured), norms, forward,
+        )  # fmt: skip
+        carried = reference.decompx_layer(parts, *given, first=number == 0)
+        parts = carried["layer-output"]
+        np.testing.assert_allclose(parts.sum(axis=0), hidden[number + 1][0], atol=1e-10)
+        found = flow.stream().at("decomposition", number)
+        np.testing.assert_allclose(found, np.linalg.norm(parts, axis=-1).T, rtol=rtol)
+        alone = reference.decompx_layer(own_vectors(hidden[number]), *given, first=True)
+        for rung in LADDER:
+            lengths = np.linalg.norm(alone[rung], axis=-1).T
+            np.testing.assert_allclose(flow.stream().at(rung, number), lengths, rtol=rtol)
+
+
+def test_with_biases_as_in_decompx_every_layer_and_every_rung_equal_decompx():
+    model, inputs = double("bert")
+    assert all(layer.attention.self.value.bias.any() for layer in model.encoder.layer)
+    assert_equals_decompx(model, None, None, inputs, rtol=1e-6)
+
+
+def test_a_trained_model_with_biases_as_in_decompx_equals_decompx(demo):
+    model, tokenizer = copy.deepcopy(demo[0]).double(), demo[1]
+    text = "A cat sat."
+    inputs = dict(tokenizer(text, return_tensors="pt"))
+    assert_equals_decompx(model.base_model, tokenizer, text, inputs, rtol=1e-6)
+
+
+SEVERAL = ("bert", "gpt2", "gpt_neox", "gptj", "bloom", "gpt_oss", "whisper")
+
+
+@pytest.mark.parametrize(
+    ("name", "bias_handling"),
+    [(name, "source") for name in architectures.ALL]
+    + [(name, other) for name in SEVERAL for other in get_args(BiasHandling)[1:]],
+)
+def test_after_the_first_layer_the_ladder_says_the_same_of_every_token(name, bias_handling):
+    architecture = architectures.ALL[name]
+    flow = analyze(
+        architecture.build(),
+        inputs=architecture.inputs(),
+        measures=["decomposition", "layer-output"],
+        dtype="float64",
+        bias_handling=bias_handling,
+    )
+    assert flow.receipt.ok, flow.receipt
+    # the encoder's tokens went through its layers before; shares of a bias depend on them too
+    before = (
+        {"cross", "decoder"}
+        if bias_handling == "decompx" and "cross" in flow.streams
+        else {"cross"}
+    )
+    for stream in flow.streams.values():
+        if stream.name in before:
+            continue
+        first, ladder = stream["decomposition"][0], stream["layer-output"][0]
+        np.testing.assert_allclose(first, ladder, rtol=1e-4, atol=1e-6 * ladder.max())
+
+
+def test_after_the_second_layer_the_ladder_is_no_longer_the_decomposition(tiny):
     flow = analyze(
         tiny("llama"),
         inputs=architectures.text_inputs(),
         measures=["decomposition", "layer-output"],
     )
-    np.testing.assert_allclose(flow["decomposition"][0], flow["layer-output"][0], rtol=1e-4)
     assert not np.allclose(flow["decomposition"][1], flow["layer-output"][1], rtol=1e-2)
 
 
+def test_biases_shared_out_among_the_tokens_leave_nothing_over():
+    for name in ("bert", "gpt2", "gpt_neox", "marian"):
+        architecture = architectures.ALL[name]
+        flow = analyze(
+            architecture.build(),
+            inputs=architecture.inputs(),
+            measures=["decomposition", "layer-output"],
+            bias_handling="decompx",
+        )
+        assert flow.receipt.ok, flow.receipt
+        assert max(check.bias_share for check in flow.receipt.rungs) == 0
+
+
+@pytest.mark.parametrize("bias_handling", ["source", "decompx"])
 @pytest.mark.parametrize("name", ["bert", "marian", "llama"])
-def test_little_memory_changes_nothing(name):
+def test_little_memory_changes_nothing(name, bias_handling):
     architecture = architectures.ALL[name]
     model, inputs = architecture.build(), architecture.inputs()
-    plenty = analyze(model, inputs=inputs, measures=["decomposition"])
-    little = analyze(model, inputs=inputs, measures=["decomposition"], memory=1)
+    measures = ["decomposition", "layer-output"]
+    asked = {"inputs": inputs, "measures": measures, "bias_handling": bias_handling}
+    plenty = analyze(model, **asked)
+    little = analyze(model, **asked, memory=1)
     for stream, other in zip(plenty.streams.values(), little.streams.values(), strict=True):
-        one, two = stream["decomposition"], other["decomposition"]
-        np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-6)
+        for measure in measures:
+            np.testing.assert_allclose(stream[measure], other[measure], rtol=1e-4, atol=1e-6)
 
 
 def test_a_trained_model_is_within_its_tolerance(demo):

@@ -60,6 +60,16 @@ def test_the_parts_of_every_rung_add_up_and_the_model_computes_what_it_always_do
             assert max(result.errors.values()) < allowed, result.errors
 
 
+@pytest.mark.parametrize("name", ["bert", "gpt2", "gpt_neox", "whisper", "nllb-moe", "gemma2"])
+def test_biases_shared_out_among_the_tokens_add_up_on_every_rung(name):
+    model, inputs = double(name)
+    request, found = replace(ALL, bias_handling="decompx"), []
+    trace_layers(model, inputs, lambda t: found.append(measure_ladder(t, request)))
+    for result in (result for layer in found for result in layer.values()):
+        assert max(result.errors.values()) < {"float64": 1e-12, "float32": 1e-6}[result.dtype]
+        assert result.bias_share["feed-forward-residual"] == 0
+
+
 @pytest.mark.parametrize("name", ["llama", "gpt2", "gpt_neox", "bart", "t5", "bloom"])
 def test_nothing_comes_from_a_later_token(name):
     model, inputs = double(name)
@@ -235,6 +245,55 @@ def test_parallel_feed_forward_reads_one_token_alone(name):
         torch.testing.assert_close(context[off], torch.zeros_like(context[off]), atol=1e-9, rtol=0)
 
 
+FIRST_MATRICES = {
+    "gpt_neox": "dense_h_to_4h", "falcon": "dense_h_to_4h", "phi": "fc1", "gptj": "fc_in",
+    "bert": "intermediate.dense", "gpt2": "c_fc", "opt": "fc1", "bloom": "dense_h_to_4h",
+}  # fmt: skip
+"""What a feed-forward block multiplies first, in parallel models and in sequential ones."""
+
+
+@pytest.mark.parametrize("bias_handling", ["source", "constant", "bias-token"])
+@pytest.mark.parametrize("name", FIRST_MATRICES)
+def test_a_feed_forward_block_that_reads_nothing_gives_its_biases_to_no_token(name, bias_handling):
+    model, inputs = double(name)
+    for path, parameter in model.named_parameters():
+        if path.endswith(f"{FIRST_MATRICES[name]}.weight"):
+            torch.nn.init.zeros_(parameter)
+        elif ".mlp." in path and path.endswith("bias"):
+            torch.nn.init.normal_(parameter)
+    found = []
+    request = replace(ALL, bias_handling=bias_handling)
+    trace_layers(model, inputs, lambda t: found.append(measure_ladder(t, request)["own"]))
+    for layer in found:
+        assert layer.numbers["feed-forward"].abs().max() < 1e-12
+        has_bias = layer.bias_share["feed-forward"]
+        assert has_bias == pytest.approx(0 if name == "falcon" else 1)
+        below = layer.numbers["attention-block"] if name == "bert" else None
+        below = layer.numbers["attention-residual"] if below is None else below
+        torch.testing.assert_close(layer.numbers["feed-forward-residual"], below)
+
+
+def test_parallel_feed_forward_equals_the_formula_of_sequential_blocks():
+    model, inputs = double("gpt_neox")
+    found = []
+    trace_layers(model, inputs, lambda t: found.append(measure_ladder(t, ALL)["own"].numbers))
+    with torch.no_grad():
+        hidden = model(**inputs, output_hidden_states=True).hidden_states
+    for number, layer in enumerate(model.layers):
+        norm, mlp = layer.post_attention_layernorm, layer.mlp
+        forward = (
+            mlp.dense_h_to_4h.weight.T, mlp.dense_h_to_4h.bias,
+            mlp.dense_4h_to_h.weight.T, mlp.dense_4h_to_h.bias,
+        )  # fmt: skip
+        parts = reference.parallel_feed_forward(
+            hidden[number][0].numpy(),
+            (norm.weight.detach().numpy(), norm.bias.detach().numpy(), norm.eps),
+            [tensor.detach().numpy() for tensor in forward],
+        )
+        wanted = np.diag(np.linalg.norm(parts, axis=-1))
+        np.testing.assert_allclose(found[number]["feed-forward"][0], wanted, rtol=1e-8, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", MIXTURES)
 def test_mixtures_of_experts_are_run_one_by_one_and_put_back(name):
     architecture = architectures.ALL[name]
@@ -378,6 +437,29 @@ def test_an_operation_without_a_rule_names_itself_its_module_and_its_model(tiny)
     assert analyze(model, inputs=architectures.text_inputs()).receipt.ok
 
 
+class Uneven(nn.Module):
+    """A feed-forward block that no rule covers once biases are taken out of it."""
+
+    def forward(self, x):
+        return x * nn.functional.gelu(x).mean(dim=-1, keepdim=True)
+
+
+@pytest.mark.parametrize(("name", "type_name"), [("gpt_neox", "GPTNeoXModel"), ("phi", "PhiModel")])
+def test_a_parallel_block_without_a_rule_is_refused_as_a_sequential_one_is(tiny, name, type_name):
+    model = tiny(name)
+    model.layers[1].mlp = Uneven()
+    with pytest.raises(NoRule) as caught:
+        analyze(model, inputs=architectures.text_inputs(), measures=["layer-output"])
+    assert f"'mean' in layers.1.mlp (Uneven) of {type_name}" in str(caught.value)
+    # what it takes is not needed where biases go back to the one token
+    analyze(
+        model,
+        inputs=architectures.text_inputs(),
+        measures=["layer-output"],
+        bias_handling="decompx",
+    )
+
+
 class Forgetful(nn.Module):
     """A feed-forward block that copies its numbers past torch."""
 
@@ -418,8 +500,20 @@ def test_memory_that_makes_no_sense_is_refused(demo, memory):
 
 
 def test_an_unknown_bias_handling_is_refused(demo):
-    with pytest.raises(UnknownName, match="source, constant"):
+    with pytest.raises(UnknownName, match="source, constant, bias-token, decompx"):
         analyze(demo[0], "A cat.", tokenizer=demo[1], bias_handling="none")
+
+
+@pytest.mark.parametrize("bias_handling", ["source", "constant", "bias-token", "decompx"])
+def test_the_receipt_says_how_biases_are_treated_unless_by_default(tiny, bias_handling):
+    flow = analyze(
+        tiny("bert"),
+        inputs=architectures.text_inputs(),
+        measures=["layer-output"],
+        bias_handling=bias_handling,
+    )
+    note = f"biases are treated as bias_handling={bias_handling!r} says"
+    assert (note in flow.receipt.notes) == (bias_handling != "source")
 
 
 def test_a_statistic_that_is_not_there_is_named(demo):

@@ -21,6 +21,7 @@ from normviz.model.decompose.tape import (
     AttentionRecord,
     ElementwiseRecord,
     LinearRecord,
+    MixedAttentionRecord,
     Record,
     SourceRecord,
     in_order,
@@ -73,7 +74,18 @@ def matmul(total: Tensor, left: Any, right: Any) -> Any:
         if not in_order(right.tokens):
             raise RuleNotApplicable("its values are not all of the tokens in order")
         return AttentionRecord(total=total, axis=-2, weight=weight, value=right)
-    return LinearRecord(total=total, axis=-2, operands=(right,), apply=apply)
+    _mark_values(right)
+    return MixedAttentionRecord(total=total, axis=-2, operands=(right,), apply=apply)
+
+
+def _mark_values(value: Record) -> None:
+    """Mark what an attention weights, back to the projection of the values."""
+    waiting = [value]
+    while waiting:
+        record = waiting.pop()
+        if isinstance(record, LinearRecord) and not isinstance(record, MixedAttentionRecord):
+            record.holds_values = True
+            waiting += record.operands if record.matrix is None else ()
 
 
 @rule("baddbmm")

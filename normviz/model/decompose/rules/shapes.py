@@ -85,10 +85,18 @@ def move_record(total: Tensor, x: Record, move: Move, name: str) -> Record:
     """Return the record of a tensor that has numbers of `x`, moved."""
     axis, indices = locate_tokens(x, move)
     if isinstance(x, ElementwiseRecord):  # it is no longer part of the expression
-        return LinearRecord(total=total, axis=axis, operands=(x,), apply=vmap(move), move=move)
+        return LinearRecord(
+            total=total,
+            axis=axis,
+            operands=(x,),
+            apply=vmap(move),
+            move=move,
+            indices=None if in_order(indices, x.token_count) else indices,
+        )
     if isinstance(x, SourceRecord) and not x.stepwise:
         return linear_record(total, (x,), move, axis=axis, tokens=x.tokens[indices])
     keeps_all = total.numel() == x.total.numel()
+    ordered = in_order(indices, x.token_count)
     low_rank = _move_low_rank(total, x, move, indices) if axis == -2 else None  # noqa: PLR2004
     return LinearRecord(
         total=total,
@@ -96,7 +104,8 @@ def move_record(total: Tensor, x: Record, move: Move, name: str) -> Record:
         operands=(x,),
         apply=vmap(move),
         name=name,
-        move=move if in_order(indices, x.token_count) else None,
+        move=move if ordered else None,
+        indices=None if ordered else indices,
         apply_low_rank=low_rank,
         kind="identity" if keeps_all else "map",
     )

@@ -2,10 +2,11 @@
 
 The tape of a whole pass is replayed for a few input tokens at a time, layer by layer: a layer's
 input is known before the layer is replayed. This is what DecompX does for BERT (Modarressi et al.
-2023), here for every architecture that the ladder supports. Biases stay a source of their own.
+2023), here for every architecture that the ladder supports. Biases are assigned as in the ladder
+(see `decompose.biases`), so that after the first layer both give the same numbers.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from normviz.model.capture import LayerTrace
@@ -15,7 +16,7 @@ from normviz.model.measures.ladder.measure import (
     LadderRequest,
     LadderResult,
     LayerSums,
-    source_runs,
+    replay_groups,
     to_numbers,
 )
 from normviz.model.measures.ladder.sums import RungSums
@@ -52,19 +53,20 @@ def measure_decomposition(
     layers: Collection[TracedLayer], request: LadderRequest
 ) -> dict[AttentionKey, LadderResult]:
     """Return the length of every input token's part after each layer, for each attention."""
-    sums = LayerSums(BiasPart(request.bias_handling))
-    starts: dict[SourceSequence, Record] = {}
+    inputs = {layer.trace.input: layer.trace.sequence for layer in layers}
+    crossed = (layer.trace.cross_input for layer in layers)
+    inputs |= {record: "other" for record in crossed if record is not None}
+    sums = LayerSums(BiasPart(request.bias_handling, inputs))
+    starts: dict[SourceSequence, Record | None] = {}
     for layer in layers:
         require_parts(layer.trace.output)
         starts.setdefault(layer.trace.sequence, layer.trace.input)
         for key in layer.keys:
             sums.rungs[layer.source_of(key), layer.trace.output] = RungSums()
     outputs = [layer.trace.output for layer in layers]
-    for sequence, start in starts.items():
-        for sources in source_runs(sequence, start, outputs, request.memory, dense=True):
-            replay = Replay(sources, sums.bias)
-            for layer in layers:
-                _replay_layer(layer.trace, replay, sums)
+    for replays in replay_groups(starts, outputs, sums.bias, request.memory, dense=True):
+        for layer in layers:
+            _replay_layer(layer.trace, replays, sums)
     return {
         key: to_numbers(layer.source_of(key), {NAME: layer.trace.output}, {}, sums)
         for layer in layers
@@ -72,16 +74,20 @@ def measure_decomposition(
     }
 
 
-def _replay_layer(trace: LayerTrace, replay: Replay, sums: LayerSums) -> None:
+def _replay_layer(trace: LayerTrace, replays: Sequence[Replay], sums: LayerSums) -> None:
     """Replay one layer, whose input is known; then forget what no later layer asks for."""
-    replay.lengths.clear()  # they are keyed by tensors that are about to be forgotten
-    replay.keep = {trace.output} if trace.cross_input is None else {trace.output, trace.cross_input}
+    for replay in replays:
+        replay.lengths.clear()  # they are keyed by tensors that are about to be forgotten
+        replay.keep = {record for record in (trace.output, trace.cross_input) if record is not None}
     sums.bias.of(trace.output)  # in order, so that no layer asks for all layers below it
-    rung = sums.rungs.get((replay.sources.sequence, trace.output))
-    if rung is None:
-        replay.parts(trace.output)
-    else:
-        rung.add(trace.output, replay)
-    replay.cache = {
-        record: replay.cache[record] for record in replay.keep if record in replay.cache
-    }
+    for replay in replays:
+        rung = sums.rungs.get((replay.sources.sequence, trace.output))
+        if rung is None:
+            replay.parts(trace.output)
+        else:
+            rung.add(trace.output, replay)
+    for replay in replays:
+        replay.unshared.clear()
+        replay.cache = {
+            record: replay.cache[record] for record in replay.keep if record in replay.cache
+        }

@@ -6,7 +6,7 @@ model`: they are computed in runs of sources that fit in a given memory.
 """
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -114,19 +114,18 @@ def measure_ladder(
     selected = {sequence: request.select_rungs(ladder) for sequence, ladder in ladders.items()}
     sums = LayerSums(BiasPart(request.bias_handling))
     names = {record: name for ladder in selected.values() for name, record in ladder.items()}
-    starts: tuple[tuple[SourceSequence, Record | None], ...] = (
-        ("own", trace.input),
-        ("other", trace.cross_input),
-    )
-    dense = "alti" in request.measures
-    for sequence, start in starts:
-        for sources in source_runs(sequence, start, names, request.memory, dense=dense):
-            replay = Replay(sources, sums.bias, keep=set(names))
-            for record in sorted(names, key=lambda record: record.number):
-                if (sequence, record) not in sums.rungs:
-                    empty = _empty_sums(record, names[record], ladders, request)
-                    sums.rungs[sequence, record] = empty
-                sums.rungs[sequence, record].add(record, replay)
+    starts: dict[SourceSequence, Record | None] = {"own": trace.input, "other": trace.cross_input}
+    for replays in replay_groups(
+        starts, names, sums.bias, request.memory, dense="alti" in request.measures
+    ):
+        for replay in replays:
+            replay.keep = set(names)
+        for record in sorted(names, key=lambda record: record.number):
+            for replay in replays:
+                at = replay.sources.sequence, record
+                if at not in sums.rungs:
+                    sums.rungs[at] = _empty_sums(record, names[record], ladders, request)
+                sums.rungs[at].add(record, replay)
     return {
         sequence: to_numbers(sequence, selected[sequence], coinciding_rungs(ladder), sums)
         for sequence, ladder in ladders.items()
@@ -154,6 +153,32 @@ def _empty_sums(
         ),
         with_gains="alti" in request.measures and record in blocks,
     )
+
+
+def replay_groups(
+    starts: Mapping[SourceSequence, Record | None],
+    records: Collection[Record],
+    bias: BiasPart,
+    memory: int | None,
+    *,
+    dense: bool,
+) -> Iterator[Sequence[Replay]]:
+    """Yield replays of runs of sources that fit in memory, one after the other.
+
+    Where biases are shared out among all sources, yield all replays at once.
+    """
+    replays = (
+        Replay(sources, bias)
+        for sequence, start in starts.items()
+        for sources in source_runs(sequence, start, records, memory, dense=dense or bias.shares_out)
+    )
+    if bias.shares_out:
+        together = list(replays)
+        bias.replays = together
+        yield together
+        bias.replays = ()  # they hold the vectors of all pairs
+    else:
+        yield from ([replay] for replay in replays)
 
 
 def source_runs(
