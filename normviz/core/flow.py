@@ -66,7 +66,7 @@ class Flow(FlowOutput):
                 f"This flow has {len(self.streams)} streams ({names}), so {requested!r} is "
                 "ambiguous.",
                 "Expected the name of a stream.",
-                f"Write flow.stream({next(iter(self.streams))!r})[...]; or pass stream=….",
+                f"Write flow.stream({next(iter(self.streams), '…')!r})[...]; or pass stream=….",
             )
         return next(iter(self.streams.values()))
 
