@@ -8,7 +8,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from normviz.alignment.formats import format_links
-from normviz.alignment.words import Words, content_words, regroup_stream, word_indices
+from normviz.alignment.words import (
+    Words,
+    content_words,
+    find_cross_stream,
+    regroup_stream,
+    word_indices,
+)
 from normviz.core.catalog import MEASURES, MeasureId, require_known
 from normviz.core.flow import Flow
 from normviz.core.gold import Link, swap_links
@@ -161,7 +167,7 @@ def align(
             "Expected a Flow of a translation.",
             "Write align(analyze(model, text, target=…)).",
         )
-    stream = flow.cross
+    stream = find_cross_stream(flow) or flow.cross  # which raises, and says what there is
     grouping = group_words(regroup_stream(stream, source, target, prefix), target_row)
     layers = stream.layers if layer is None else (layer,)
     values = np.mean([_layer_values(stream, measure, number, heads) for number in layers], axis=0)

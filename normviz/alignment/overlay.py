@@ -3,7 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from normviz.alignment.words import Words, content_words, regroup_stream
+from normviz.alignment.words import (
+    Words,
+    content_words,
+    regroup_stream,
+    require_cross_stream,
+)
 from normviz.core.flow import Flow
 from normviz.core.gold import Gold
 from normviz.errors import BadInput
@@ -19,7 +24,7 @@ def add_gold(
 ) -> Flow:
     """Return the flow with gold links, and with its tokens grouped into the words they count."""
     links = gold if isinstance(gold, Gold) else Gold(gold)
-    _require_cross_stream(flow)
+    require_cross_stream(flow)
     streams = {
         name: regroup_stream(stream, source, target, prefix)
         for name, stream in flow.streams.items()
@@ -29,8 +34,7 @@ def add_gold(
 
 def check_gold(flow: Flow, gold: Gold) -> None:
     """Refuse links to words that a flow does not have."""
-    _require_cross_stream(flow)
-    cross = flow.streams["cross"]
+    cross = require_cross_stream(flow)
     for side, index, tokens in (("source", 0, cross.keys), ("target", 1, cross.queries)):
         count = len(content_words(tokens))
         outside = sorted(link for link in gold.possible if link[index] >= count)
@@ -40,12 +44,3 @@ def check_gold(flow: Flow, gold: Gold) -> None:
                 f"This flow has {count} {side} words, counted from 0 without special tokens.",
                 f"Give the words that the links refer to: with_gold(…, {side}=…).",
             )
-
-
-def _require_cross_stream(flow: Flow) -> None:
-    if "cross" not in flow.streams:
-        raise BadInput(
-            f"This flow has no cross stream, only: {', '.join(flow.streams)}.",
-            "Links join the words of two texts, so expected a stream from one to the other.",
-            "Analyze a translation: normviz.analyze(model, text, target=…).",
-        )

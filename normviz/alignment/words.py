@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Literal
 
 from normviz.core.axes import StreamKind
+from normviz.core.flow import Flow
 from normviz.core.stream import Stream
 from normviz.core.token_matching import match_tokens
 from normviz.core.tokens import Tokens, is_unknown
@@ -20,6 +21,23 @@ LANGUAGE_SIDES: dict[StreamKind | None, tuple[LanguageSide, LanguageSide]] = {
     "cross": ("target", "source"),
 }
 """For each stream of a translation, the language of its queries and of its keys."""
+
+
+def find_cross_stream(flow: Flow) -> Stream | None:
+    """Return the first stream that leads from one text to another, whatever its name; or None."""
+    return next((stream for stream in flow.streams.values() if stream.kind == "cross"), None)
+
+
+def require_cross_stream(flow: Flow) -> Stream:
+    """Return the stream that words are aligned by; raise `BadInput` where there is none."""
+    stream = find_cross_stream(flow)
+    if stream is None:
+        raise BadInput(
+            f"This flow has no cross stream, only: {', '.join(flow.streams)}.",
+            "Links join the words of two texts, so expected a stream from one to the other.",
+            "Analyze a translation: normviz.analyze(model, text, target=…).",
+        )
+    return stream
 
 
 def split_words(words: Words) -> tuple[str, ...]:

@@ -113,7 +113,7 @@ def _add_picture_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for a script")
     state = parser.add_argument_group("what the picture shows")
     state.add_argument("--view", choices=ALLOWED["view"])
-    state.add_argument("--stream", help="encoder, decoder or cross")
+    state.add_argument("--stream", help="encoder, decoder, cross, or a tower such as vision")
     state.add_argument("--measure", metavar="ID", help="the measure to draw")
     state.add_argument("--compare", type=_layer_or_measure, metavar="ID|LAYER",
                        help="another measure or layer to draw beside it")  # fmt: skip

@@ -19,7 +19,7 @@ from normviz.view.encoding import PRECISIONS, EncodedArray, decode
 from normviz.view.state import describe_state
 from normviz.view.tiles import make_tile, tile_keys
 
-FORMAT = 3
+FORMAT = 4
 """The number of this layout; the view refuses any other with a sentence."""
 
 
@@ -96,6 +96,7 @@ def _describe_stream(stream: Stream, receipt: Receipt) -> dict[str, Any]:
         "keys": asdict(stream.keys),
         "layers": stream.layers,
         "other_layers": dict(stream.other_layers),
+        "interruption": stream.interruption,
         "heads": stream.heads,
         "measures": stream.measures,
         "multiplied": [name for name in stream.measures if name not in stream.stored],

@@ -50,7 +50,7 @@ ALLOWED = {
 """The allowed values of each part of the state that has a fixed list."""
 
 CROSS_ONLY_VIEW = "alignment"
-"""The view that needs the cross stream: it aligns the words of two texts."""
+"""The view that needs cross-attention: it aligns the words of two texts."""
 
 OTHER_FLOW = "other"
 """The value of `compare` for the second flow of a view."""
@@ -180,10 +180,17 @@ def resolve_state(flow: Flow, options: ViewOptions) -> ViewState:
 
 
 def _first_stream(flow: Flow, view: object) -> str | None:
-    """Return the stream a view opens with: the first one, or cross for the alignment."""
-    if view == CROSS_ONLY_VIEW and "cross" in flow.streams:
-        return "cross"
-    return next(iter(flow.streams), None)
+    """Return the stream a view opens with: the first that holds numbers and that it can show."""
+    if view == CROSS_ONLY_VIEW and (cross := first_cross_name(flow)) is not None:
+        return cross
+    held = (name for name, stream in flow.streams.items() if has_numbers(stream))
+    return next(held, next(iter(flow.streams), None))
+
+
+def first_cross_name(flow: Flow) -> str | None:
+    """Return the name of the first cross-attention that holds numbers, or None."""
+    crosses = (s.name for s in flow.streams.values() if s.kind == "cross" and has_numbers(s))
+    return next(crosses, None)
 
 
 def has_numbers(stream: Stream) -> bool:
@@ -253,8 +260,8 @@ def _check_view(value: Any, stream: Stream, _role: str) -> str:
     if value == CROSS_ONLY_VIEW and stream.kind != "cross":
         raise UnknownName(
             f"The view is {CROSS_ONLY_VIEW!r}, and the stream is {stream.name!r}.",
-            "It shows how the words of two texts are aligned, so it needs the cross stream.",
-            'Choose stream="cross" where there is one, or another view.',
+            "It shows how the words of two texts are aligned, so it needs cross-attention.",
+            "Choose a stream of that kind where there is one, or another view.",
         )
     return str(value)
 
@@ -285,6 +292,14 @@ def _check_compare(value: Any, stream: Stream, role: str) -> str | int | None:
 
 
 def _check_layer(value: Any, stream: Stream, _role: str) -> int:
+    """Return a layer that the stream holds; a layer without attention has nothing to show."""
+    if isinstance(value, int) and value in stream.other_layers:
+        raise UnknownName(
+            f"Layer {value} has no attention in the {stream.name} stream, "
+            f"but {stream.other_layers[value]}.",
+            f"The layers with attention are: {', '.join(map(str, stream.layers))}.",
+            "Choose one of these.",
+        )
     return require_index(value, stream.layers, "layer")
 
 

@@ -22,6 +22,7 @@ from normviz.view.state import (
     WidgetOptions,
     check_value,
     default_state,
+    first_cross_name,
     require_options,
     require_other_flow,
     resolve_state,
@@ -57,7 +58,7 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
     view = traitlets.Any().tag(sync=True)
     """The kind of picture: `flow`, `stack`, `grid`, `matrix`, `profile` or `alignment`."""
     stream = traitlets.Any().tag(sync=True)
-    """Which attention: `encoder`, `decoder` or `cross`."""
+    """Which attention: `encoder`, `decoder`, `cross`, or the name of a tower such as `vision`."""
     measure = traitlets.Any().tag(sync=True)
     """The id of the measure shown, such as `weight` or `weighted-norm`."""
     compare = traitlets.Any().tag(sync=True)
@@ -156,9 +157,15 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
         name, value = proposal["trait"].name, proposal["value"]
         if name == "compare":
             require_other_flow(value, self._flows, CALL)
-        if name == "view" and value == CROSS_ONLY_VIEW and "cross" in self._flow.streams:
-            self.stream = "cross"
+        if name == "view" and value == CROSS_ONLY_VIEW:
+            self._go_to_cross_stream()
         return check_value(name, value, self._flow.stream(self.stream), self.role)
+
+    def _go_to_cross_stream(self) -> None:
+        """Choose the first cross-attention, unless one is chosen already or there is none."""
+        first = first_cross_name(self._flow)
+        if first is not None and self._flow.stream(self.stream).kind != "cross":
+            self.stream = first
 
     @traitlets.validate("stream")
     def _validate_stream(self, proposal: dict[str, Any]) -> str:

@@ -120,7 +120,7 @@ def test_numbers_that_did_not_arrive_leave_a_sentence(show):
 
 
 def test_a_file_of_another_version_leaves_a_sentence(show):
-    tab = show(html(random_flow()).replace('"format":3', '"format":99'), complains=True)
+    tab = show(html(random_flow()).replace('"format":4', '"format":99'), complains=True)
     expect(tab.locator(".nv-notice")).to_contain_text("has format 99")
 
 

@@ -28,12 +28,15 @@ class Elsewhere(TorchDispatchMode):
         return result
 
 
+CAUSAL = ("llama", "gpt2", "gptj", "gemma3_text")
+
+
 def on_meta(name):
     architecture = ALL[name]
     with torch.device("meta"):
         model = architecture.build()
     inputs = architecture.inputs()
-    if "input_ids" in inputs:  # without a mask, some models look at the numbers of positions
+    if name in CAUSAL:  # without a mask, these look at the numbers of positions
         inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
     return model, {key: value.to("meta") for key, value in inputs.items()}
 

@@ -104,7 +104,7 @@ class TestLayers:
         attending = {
             int(path.split(".layers.")[-1].removeprefix("layers.").split(".")[0])
             for path, module in specimen.model.named_modules()
-            if re.search(r"Attention(DecoderLayer)?$", type(module).__name__)
+            if re.search(r"(?<!Linear)Attention(DecoderLayer)?$", type(module).__name__)
             and type(module).__name__ != HYBRIDS[name]
         }
         stream = flow.stream()

@@ -137,6 +137,56 @@ def translation_flow() -> Flow:
     return Flow(streams, receipt(checks), "Tengo tres gatos. → I have three cats.")
 
 
+def hybrid_flow() -> Flow:
+    """Return a decoder of seven layers, of which only layers 1 and 4 have attention."""
+    draw = np.random.default_rng(11)
+    tokens = Tokens.plain(["The", "animal", "was", "tired", "."])
+    stored = {
+        "weight": Layers(softmax(draw.normal(0, 2, (2, 3, 5, 5)) - 99 * (1 - np.tri(5)))),
+        "value-norm": Layers(draw.gamma(5, 0.3, (2, 3, 5)).astype(np.float32)),
+    }
+    others = dict.fromkeys((0, 2, 3), "JambaMambaMixer") | {5: "Conv", 6: "Conv"}
+    parts = "JambaMambaMixer, Conv"
+    decoder = Stream(
+        *("decoder", tokens, tokens, (1, 4), (0, 1, 2), stored),
+        other_layers=others,
+        interruption=f"there is no attention of this stream in layer 0, 2, 3, 5, 6 ({parts})",
+    )
+    return Flow({"decoder": decoder}, receipt([check("decoder", n) for n in (1, 4)]), "tired")
+
+
+TOWERS = {
+    "vision": ("encoder", (SOURCE, SOURCE)),
+    "text": ("decoder", (TARGET, TARGET)),
+    "text.cross": ("cross", (TARGET, SOURCE)),
+}
+"""The streams of `towers_flow`: their kinds, and their queries and keys."""
+
+
+def towers_flow(*, more: int = 0) -> Flow:
+    """Return a flow of two towers, with cross-attention between them in its second layer only.
+
+    There may be `more` vision towers, named by number.
+    """
+    draw = np.random.default_rng(12)
+    streams = {}
+    numbered = {f"vision.{number}": TOWERS["vision"] for number in range(2, more + 2)}
+    for name, (kind, (queries, keys)) in (TOWERS | numbered).items():
+        layers = (1,) if kind == "cross" else (0, 1)
+        size = (len(layers), 2, len(queries), len(keys))
+        stored = {
+            "weight": Layers(softmax(draw.normal(0, 2, size))),
+            "value-norm": Layers(draw.gamma(5, 0.3, (*size[:2], len(keys))).astype(np.float32)),
+            "attention": Layers(draw.gamma(1, 1, (size[0], *size[2:])).astype(np.float32)),
+        }
+        others = {0: "a gated layer"} if kind == "cross" else {}
+        streams[name] = Stream(
+            *(name, queries, keys, layers, (0, 1), stored), kind=kind, other_layers=others
+        )
+    checks = [check(name, 1) for name in streams]
+    return Flow(streams, receipt(checks), "a picture and its caption")
+
+
 def assert_same_flow(flow: Flow, other: Flow) -> None:
     """Assert that two flows hold the same tokens, numbers and receipt."""
     assert flow.receipt == other.receipt
@@ -147,6 +197,8 @@ def assert_same_flow(flow: Flow, other: Flow) -> None:
         assert (stream.queries, stream.keys) == (twin.queries, twin.keys)
         assert (stream.layers, stream.heads) == (twin.layers, twin.heads)
         assert stream.measures == twin.measures
+        assert (stream.kind, stream.interruption) == (twin.kind, twin.interruption)
+        assert stream.layer_contents == twin.layer_contents
         for measure in stream:
             np.testing.assert_array_equal(stream[measure], twin[measure])
 

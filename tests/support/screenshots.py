@@ -14,7 +14,7 @@ from typing import Any
 
 import transformers
 from browser import chromium, opening, rest
-from flows import VIEWS_OF_A_TEXT, chart, translation_flow
+from flows import VIEWS_OF_A_TEXT, chart, hybrid_flow, towers_flow, translation_flow
 from playwright.sync_api import Page
 
 import normviz
@@ -82,6 +82,13 @@ def alignment_scenes() -> Iterator[tuple[Flow, str, dict[str, Any]]]:
     yield golden, "alignment-compare", {**view, "compare": "weighted-norm", "target_row": "output"}
 
 
+def tower_scenes() -> Iterator[tuple[Flow, str, dict[str, Any]]]:
+    """Layers without attention in every view, and more streams than there is space for buttons."""
+    for view in VIEWS_OF_A_TEXT:
+        yield hybrid_flow(), f"hybrid-{view}", {"view": view, "layer": 4}
+    yield towers_flow(more=17), "towers", {"stream": "text.cross"}
+
+
 def shoot(tab: Page, path: Path) -> None:
     """A screenshot of the whole page, once it no longer changes."""
     before, now = b"", tab.screenshot(full_page=True)
@@ -110,7 +117,7 @@ def main(folder: Path, words: list[str]) -> None:
             looks += [(tall, *scene) for scene in ladder_scenes(tall)]
             looks += [(tall, *scene) for scene in signed_scenes(tall)]
             looks.append((tall.with_chart(chart()), "study", {"view": "profile", "layer": 2}))
-            looks += alignment_scenes() if size == SIZES[0] else []
+            looks += [*alignment_scenes(), *tower_scenes()] if size == SIZES[0] else []
             for (shown, name, state), theme in product(looks, THEMES):
                 target = folder / f"{name}-{size}-{theme}.png"
                 if words and not any(word in target.name for word in words):

@@ -13,9 +13,11 @@ from flows import (
     SENTENCE,
     chart,
     flow_of,
+    hybrid_flow,
     ladder_flow,
     random_flow,
     signed_flow,
+    towers_flow,
     translation_flow,
     two_streams,
     wordy_flow,
@@ -129,7 +131,7 @@ def test_each_tile_is_the_layer_it_says():
 
 def test_the_header_has_every_allowed_value_and_the_defaults_of_each_stream():
     header = json.loads(json.dumps(pack(two_streams()).header))
-    assert (header["format"], list(header["state"])) == (3, ["allowed", "defaults"])
+    assert (header["format"], list(header["state"])) == (4, ["allowed", "defaults"])
     assert header["state"]["allowed"] == {name: list(words) for name, words in ALLOWED.items()}
     assert list(header["state"]["defaults"]) == ["encoder", "cross"]
     for name, state in header["state"]["defaults"].items():
@@ -219,6 +221,16 @@ def _contract_of(flow):
     }
 
 
+def _plain_contract_of(flow):
+    """A flow as the view gets it, and the state in which it opens."""
+    payload = pack(flow)
+    return {
+        "header": payload.header,
+        "data": base64.b64encode(payload.data).decode("ascii"),
+        "state": asdict(resolve_state(flow, {})),
+    }
+
+
 def _masked_flow():
     """A decoder whose numbers are partly negative, and partly equal."""
     values = np.random.default_rng(4).integers(-3, 6, (1, 2, 6, 6)) / 4
@@ -304,6 +316,8 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
             for layer in stream.layers
         ],
         "ladder": ladder,
+        "hybrid": _plain_contract_of(hybrid_flow()),
+        "towers": _plain_contract_of(towers_flow()),
         "charts": pack(flow.with_chart(chart())).header["flows"][0]["charts"],
         "signed": {
             **_contract_of(signed),

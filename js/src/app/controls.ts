@@ -2,14 +2,15 @@
 
 import { groupMeasures } from "../data/ladder";
 import { pictureOf, strongestHead } from "../data/layer";
+import { numbersOf } from "../data/otherLayers";
 import { headColor, type Palette } from "../draw/colors";
 import { button, element, fillOptions, group, markPressed, picker } from "../draw/dom";
 import type { Save } from "../export/save";
-import { panesOf, viewsOf } from "../state/pane";
+import { panesOf, shownStreams, viewsOf } from "../state/pane";
 import type { Store } from "../state/store";
 import type { Tiles } from "../state/tiles";
 import { KINDS } from "../views/index";
-import type { StreamName, ViewName } from "../wire/types";
+import type { Stream, ViewName } from "../wire/types";
 import { measureControls } from "./measurePicker";
 import { colorList, compareList, settings, targetRowList } from "./settings";
 
@@ -30,7 +31,7 @@ export function createControls(
     viewButtons(store, signal),
     ...measureControls(store, signal),
     layerStepper(store, signal),
-    streamButtons(store, signal),
+    streamControl(store, signal),
     compareList(store, signal),
     colorList(store, signal),
     targetRowList(store, signal),
@@ -45,10 +46,31 @@ export function createControls(
   };
 }
 
-function streamButtons(store: Store, signal: AbortSignal): Control {
+/** More streams than this are in a list. */
+const MAX_BUTTONS = 4;
+
+function streamControl(store: Store, signal: AbortSignal): Control {
+  const names = shownStreams(store.header).map(({ name }) => name);
+  return names.length > MAX_BUTTONS
+    ? streamList(store, names, signal)
+    : streamButtons(store, names, signal);
+}
+
+function streamList(store: Store, names: string[], signal: AbortSignal): Control {
+  const { select, node } = picker("stream", (stream) => store.choose({ stream }), signal);
+  fillOptions(
+    select,
+    names.map((name) => [name, name]),
+  );
+  const show = (): void => {
+    select.value = store.state.value.stream;
+  };
+  return { node, show };
+}
+
+function streamButtons(store: Store, names: string[], signal: AbortSignal): Control {
   const { node, fill } = group("stream", "nv-segmented");
-  const names = store.flow.streams.map(({ name }) => name);
-  const create = (name: StreamName) =>
+  const create = (name: string) =>
     button(name, `the ${name} stream`, () => store.choose({ stream: name }), signal);
   const show = (): void => {
     node.hidden = names.length < 2;
@@ -66,19 +88,30 @@ function layerStepper(store: Store, signal: AbortSignal): Control {
   );
   const down = button("‹", "layer before (key [)", () => store.stepLayer(-1), signal);
   const up = button("›", "layer after (key ])", () => store.stepLayer(1), signal);
+  const attributes = { class: "nv-group nv-stepper", role: "group", "aria-label": "layer" };
+  const node = element("div", attributes, list, down, up);
   const show = (): void => {
     const { layers } = store.stream;
     const { layer } = store.state.value;
-    fillOptions(
-      select,
-      layers.map((number) => [String(number), String(number)]),
-    );
+    fillOptions(select, layerOptions(store.stream));
+    node.classList.toggle("nv-gappy", numbersOf(store.stream).length > 0);
     select.value = String(layer);
     down.disabled = layer === layers[0];
     up.disabled = layer === layers[layers.length - 1];
   };
-  const attributes = { class: "nv-group nv-stepper", role: "group", "aria-label": "layer" };
-  return { node: element("div", attributes, list, down, up), show };
+  return { node, show };
+}
+
+/** All layers by number; those without attention cannot be chosen. */
+function layerOptions(stream: Stream): [value: string, text: string, reason?: string][] {
+  const others = numbersOf(stream).map(([number, part]): [number, string, string] => [
+    number,
+    `${number} · no attention`,
+    part,
+  ]);
+  return [...stream.layers.map((number): [number, string] => [number, `${number}`]), ...others]
+    .sort(([one], [other]) => one - other)
+    .map(([number, ...rest]) => [`${number}`, ...rest]);
 }
 
 function viewButtons(store: Store, signal: AbortSignal): Control {

@@ -14,7 +14,7 @@ import {
 } from "../math/arrays";
 import { rowTotals } from "../math/cancellation";
 import { keysToRows, pairsToRows, rowsOf, type TokenRows } from "../math/rows";
-import type { Pane } from "../state/pane";
+import { crossStream, type Pane } from "../state/pane";
 import type { Tiles } from "../state/tiles";
 import type { Focus, Measure, Role, Scale, Stream } from "../wire/types";
 import { aliasLabels } from "./ladder";
@@ -163,7 +163,7 @@ function projectionsOf(
     values: pairsToRows(tile, query, key),
     lengths: rowTotals(lengths, query, keys),
     reach: rowTotals(tile, query, keys),
-    hasOtherText: stream.name !== "encoder" && flow.streams.some(({ name }) => name === "cross"),
+    hasOtherText: stream.kind !== "encoder" && crossStream(flow.streams) !== undefined,
   };
 }
 

@@ -68,14 +68,15 @@ export function headsPhrase({ stream, measure, state }: Pane): string {
 }
 
 /** Whether the keys of a stream are its queries. */
-export function isSelfAttention({ name, queries, keys }: Stream): boolean {
-  return name !== "cross" && queries.pieces.join("\0") === keys.pieces.join("\0");
+export function isSelfAttention({ kind, queries, keys }: Stream): boolean {
+  return kind !== "cross" && queries.pieces.join("\0") === keys.pieces.join("\0");
 }
 
 export function modeOf(stream: Stream, measure: Measure): TraceMode {
   if (!measure.axes.includes("query")) return "none";
   if (!isSelfAttention(stream)) return "separate";
-  return measure.reaches === "input" ? "direct" : "traced";
+  if (measure.reaches === "input") return "direct";
+  return stream.interruption === "" ? "traced" : "separate";
 }
 
 /** Whether ribbons connect the columns of tokens. */

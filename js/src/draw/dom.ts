@@ -38,22 +38,24 @@ export function picker(name: string, choose: (value: string) => void, signal: Ab
   return { select, node: element("label", { class: "nv-picker" }, caption, select), rename };
 }
 
-type Options = [value: string, text: string][];
+/** An entry of a list; with a reason it is listed, but cannot be chosen. */
+type Option = [value: string, text: string, reason?: string];
 
 /** Fill a list with options, unless they are unchanged. */
-export function fillOptions(select: HTMLSelectElement, options: Options): void {
+export function fillOptions(select: HTMLSelectElement, options: Option[]): void {
   fillGroups(select, [["", options]]);
 }
 
 /** Fill a list with groups of options; a group without a name has no heading. */
 export function fillGroups(
   select: HTMLSelectElement,
-  groups: [name: string, options: Options][],
+  groups: [name: string, options: Option[]][],
 ): void {
   const key = JSON.stringify(groups);
   if (select.dataset.filled === key) return;
   select.dataset.filled = key;
-  const optionOf = ([value, text]: Options[number]) => element("option", { value }, text);
+  const optionOf = ([value, text, reason]: Option) =>
+    element("option", { value, ...(reason ? { disabled: "", title: reason } : {}) }, text);
   const children = groups
     .filter(([, inside]) => inside.length > 0)
     .flatMap(([label, inside]) =>

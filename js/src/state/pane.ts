@@ -39,10 +39,20 @@ export function streamOf(flow: Flow, name: string): Stream {
   return stream;
 }
 
+/** The streams of the first flow that can be shown: those that hold numbers have defaults. */
+export function shownStreams({ state, flows }: Header): Stream[] {
+  return flows[0].streams.filter(({ name }) => Object.hasOwn(state.defaults, name));
+}
+
+/** The first stream of cross-attention, by which words are aligned. */
+export function crossStream(streams: Stream[]): Stream | undefined {
+  return streams.find(({ kind }) => kind === "cross");
+}
+
 /** The views available for the first flow: the alignment needs cross-attention. */
-export function viewsOf({ state, flows }: Header): ViewName[] {
-  const hasCross = flows[0].streams.some(({ name }) => name === "cross");
-  return state.allowed.view.filter((view) => hasCross || view !== "alignment");
+export function viewsOf(header: Header): ViewName[] {
+  const hasCross = crossStream(shownStreams(header)) !== undefined;
+  return header.state.allowed.view.filter((view) => hasCross || view !== "alignment");
 }
 
 /** The id under which a stream holds a measure: measures that coincide are held once. */

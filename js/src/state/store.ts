@@ -11,7 +11,7 @@ import {
   type Stream,
   type ViewState,
 } from "../wire/types";
-import { canonicalId, measureOf, streamOf } from "./pane";
+import { canonicalId, crossStream, measureOf, shownStreams, streamOf } from "./pane";
 import { Signal } from "./signal";
 
 export class Store {
@@ -33,7 +33,7 @@ export class Store {
   /** Change some of the state; what a new stream does not have falls back to its defaults. */
   choose(changes: Partial<ViewState>): void {
     const now = this.state.value;
-    const next = keepAlignmentOnCross({ ...now, ...changes }, now, this.flow);
+    const next = keepAlignmentOnCross({ ...now, ...changes }, now, this.header);
     this.state.set(fitToStream(next, this.header));
   }
 
@@ -104,11 +104,12 @@ export class Store {
   }
 }
 
-/** The alignment exists only for the cross stream: the newer choice of the two changes the other. */
-function keepAlignmentOnCross(next: ViewState, before: ViewState, { streams }: Flow): ViewState {
-  if (next.view !== "alignment" || next.stream === "cross") return next;
-  const isNew = before.view !== "alignment" && streams.some(({ name }) => name === "cross");
-  return isNew ? { ...next, stream: "cross" } : { ...next, view: "flow" };
+/** The alignment needs cross-attention: the newer choice of view and stream changes the other. */
+function keepAlignmentOnCross(next: ViewState, before: ViewState, header: Header): ViewState {
+  if (next.view !== "alignment") return next;
+  if (streamOf(header.flows[0], next.stream).kind === "cross") return next;
+  const cross = before.view === "alignment" ? undefined : crossStream(shownStreams(header));
+  return cross ? { ...next, stream: cross.name } : { ...next, view: "flow" };
 }
 
 /** The number of tokens in a role. */

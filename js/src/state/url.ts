@@ -1,7 +1,7 @@
 /** The view's state in the URL of its page: everything that differs from the page's first state. */
 
 import { type Header, OTHER_FLOW, STATE_KEYS, type Stream, type ViewState } from "../wire/types";
-import { canonicalId, streamOf, viewsOf } from "./pane";
+import { canonicalId, shownStreams, streamOf, viewsOf } from "./pane";
 import { isEqual } from "./signal";
 import { Store, tokenCount } from "./store";
 
@@ -104,7 +104,7 @@ function textOf(key: StateKey, state: ViewState): string {
 /** The value that a text stands for; undefined if this flow has no such value. */
 function valueIn(key: StateKey, text: string, header: Header, state: ViewState): unknown {
   const [flow] = header.flows;
-  if (key === "stream") return flow.streams.find((stream) => stream.name === text)?.name;
+  if (key === "stream") return shownStreams(header).find(({ name }) => name === text)?.name;
   const stream = streamOf(flow, state.stream);
   switch (key) {
     case "view":

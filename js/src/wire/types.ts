@@ -1,7 +1,8 @@
 /** The shapes of everything that Python sends, and of the view's state, which travels both ways. */
 
 export type Axis = "layer" | "head" | "query" | "key";
-export type StreamName = "encoder" | "decoder" | "cross";
+/** Self-attention in both directions or causal, or attention to another sequence. */
+export type StreamKind = "encoder" | "decoder" | "cross";
 
 /** Whether a token receives (query) or is read from (key). */
 export type Role = "query" | "key";
@@ -20,7 +21,8 @@ export const OTHER_FLOW = "other";
 /** Everything a reader can choose. Allowed values and defaults come with the header. */
 export interface ViewState {
   view: ViewName;
-  stream: StreamName;
+  /** By its name, such as `encoder` or `text.cross`. */
+  stream: string;
   measure: string;
   /** What is shown beside it: a measure's id, a layer's number, or `OTHER_FLOW`. */
   compare: string | number | null;
@@ -72,7 +74,7 @@ export type ListedKey =
 /** The allowed values of each listed key, and the defaults for each stream of the first flow. */
 export interface StateRules {
   allowed: { [key in ListedKey]: ViewState[key][] };
-  defaults: Partial<Record<StreamName, Omit<ViewState, "stream">>>;
+  defaults: Partial<Record<string, Omit<ViewState, "stream">>>;
 }
 
 /** A text as the model sees it, in columns of equal length; `word_texts` has one entry per word. */
@@ -122,10 +124,16 @@ export interface Measure {
 
 /** One attention stream: its tokens, and the layers and heads it holds, by the model's numbers. */
 export interface Stream {
-  name: StreamName;
+  /** Its kind if a model has one of each, else its tower: words joined by dots. */
+  name: string;
+  kind: StreamKind;
   queries: Tokens;
   keys: Tokens;
   layers: number[];
+  /** By number, the layers without attention of this stream, and what they have instead. */
+  other_layers: Record<string, string>;
+  /** Why its layers cannot be chained; empty if they can. */
+  interruption: string;
   heads: number[];
   measures: string[];
   /** The measures that are not sent, but computed here as weight times norm. */
@@ -239,9 +247,7 @@ export interface TokenMatching {
 }
 
 /** The tokens of another flow that match those of the first, by stream. */
-export type Counterparts = Partial<
-  Record<StreamName, { queries: TokenMatching; keys: TokenMatching }>
->;
+export type Counterparts = Partial<Record<string, { queries: TokenMatching; keys: TokenMatching }>>;
 
 /** One or two flows, the rules of the view's state, and where the numbers are. */
 export interface Header {
@@ -253,7 +259,7 @@ export interface Header {
 }
 
 /** The header format that this code reads. */
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 /** A token in one of the two roles, as the index of a piece. */
 export interface Focus {

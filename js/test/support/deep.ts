@@ -22,6 +22,9 @@ export function deep(weights: number[][][][], extras: Extras = {}): Pane {
   const tokens = labels("t", first[0].length);
   const stream: Stream = {
     name: "encoder",
+    kind: "encoder",
+    other_layers: {},
+    interruption: "",
     queries: tokens,
     keys: tokens,
     layers,

@@ -68,6 +68,9 @@ export function pane(
   const [heads, queries, keys] = [weights.length, weights[0].length, weights[0][0].length];
   const stream: Stream = {
     name: "encoder",
+    kind: "encoder",
+    other_layers: {},
+    interruption: "",
     queries: labels("q", queries),
     keys: labels("k", keys),
     layers: [5],
@@ -112,4 +115,24 @@ export function labels(prefix: string, count: number): Stream["keys"] {
     categories: pieces.map(() => "other"),
     word_texts: pieces,
   };
+}
+
+/** Another flow that Python wrote, with the state in which it opens. */
+export interface Opened {
+  store: Store;
+  tiles: Tiles;
+  /** Its first pane, in the present state. */
+  pane(): Pane;
+}
+
+/** A decoder with attention only in layers 1 and 4, or two towers with cross-attention. */
+export function opened(name: "hybrid" | "towers", changes: Partial<ViewState> = {}): Opened {
+  const { header: described, data, state: first } = contract[name];
+  const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+  const held = described as unknown as Header;
+  const chosen = new Store(held, first as unknown as ViewState);
+  chosen.choose(changes);
+  const numbers = new Tiles(held.tiles, new DataView(bytes.buffer));
+  const pane = () => panesOf(held, chosen.state.value, numbers)[0];
+  return { store: chosen, tiles: numbers, pane };
 }

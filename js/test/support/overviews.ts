@@ -41,6 +41,9 @@ const TOKENS = {
 
 export const STREAM: Stream = {
   name: "encoder",
+  kind: "encoder",
+  other_layers: {},
+  interruption: "",
   queries: TOKENS,
   keys: TOKENS,
   layers: [1, 4],

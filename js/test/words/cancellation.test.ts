@@ -124,9 +124,9 @@ describe("the parts that Python read", () => {
     const alone = pane({ measure: "layer-output" });
     const cross = {
       ...flow,
-      streams: [...flow.streams, { ...alone.stream, name: "cross" as const }],
+      streams: [...flow.streams, { ...alone.stream, name: "text.cross", kind: "cross" as const }],
     };
-    const decoder = { ...alone.stream, name: "decoder" as const };
+    const decoder = { ...alone.stream, name: "text", kind: "decoder" as const };
     const from = (shown: typeof alone, changes: Partial<typeof alone>) =>
       pictureOf({ ...shown, tiles: { ...anywhere }, ...changes } as typeof alone)?.projections
         ?.hasOtherText;

@@ -102,8 +102,8 @@ def _run_rule(name: str, where: str, total: Any, args: Any, options: Any) -> Any
     except table.RuleNotApplicable as reason:
         return _lose(total, _no_rule_error(name, str(reason), where))
     except (TypeError, AttributeError, IndexError, ValueError, RuntimeError, StopIteration):
-        reason = "its rule does not cover these arguments"
-        return _lose(total, _no_rule_error(name, reason, where))
+        uncovered = "its rule does not cover these arguments"
+        return _lose(total, _no_rule_error(name, uncovered, where))
 
 
 def _run_rule_after_loss(name: str, total: Any, records: Sequence[Any], lost: LostRecord) -> Any:
@@ -121,9 +121,9 @@ def _run_rule_after_loss(name: str, total: Any, records: Sequence[Any], lost: Lo
 
 
 def _lose(total: Any, error: Exception) -> Any:
-    """Return the records of what a function without a rule returned; integers have no parts."""
+    """Return lost records of what a function returned, integers too: they may be rounded numbers."""
     if isinstance(total, Tensor):
-        return LostRecord(total=total, axis=-2, error=error) if total.is_floating_point() else total
+        return LostRecord(total=total, axis=-2, error=error)
     if isinstance(total, list | tuple):
         return [_lose(item, error) for item in total]
     return total

@@ -14,7 +14,7 @@ from normviz.alignment.scores import (
     parse_gold,
     read_sentence_pairs,
 )
-from normviz.alignment.words import regroup_stream
+from normviz.alignment.words import regroup_stream, require_cross_stream
 from normviz.core.failure import Failure
 from normviz.core.flow import Flow
 from normviz.core.gold import Link
@@ -106,7 +106,7 @@ def alignment(
         except BadInput as error:
             failures.append(Failure(number, flow.title, str(error)))
             continue
-        counts.add(flow.cross, groupings, golds[number], number + 1)
+        counts.add(require_cross_stream(flow), groupings, golds[number], number + 1)
     if not counts.pairs:
         raise BadInput(
             f"All {len(sentences)} pairs failed; the first: {failures[0].reason}",
@@ -219,7 +219,7 @@ class TranslationCorpus:
 
     def group_words(self, number: int, flow: Flow) -> dict[str, WordGrouping]:
         """Return the words of a pair in its flow, for each target row."""
-        stream = regroup_stream(flow.cross, *self.sentences[number], self.prefix)
+        stream = regroup_stream(require_cross_stream(flow), *self.sentences[number], self.prefix)
         return {target_row: group_words(stream, target_row) for target_row in TARGET_ROWS}
 
     def _model_texts(self, number: int) -> tuple[str, str]:

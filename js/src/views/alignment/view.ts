@@ -4,7 +4,7 @@ import { headsPhrase } from "../../data/stack";
 import { formatPercent, type Palette } from "../../draw/colors";
 import { element } from "../../draw/dom";
 import { heatGradient } from "../../draw/heat";
-import type { Pane } from "../../state/pane";
+import { crossStream, type Pane } from "../../state/pane";
 import type { Description } from "../../words/describe";
 import { clockOf } from "../shared/time";
 import type { View, ViewActions } from "../view";
@@ -81,8 +81,8 @@ export function alignmentView(actions: ViewActions, signal: AbortSignal): View {
 }
 
 function refusalOf({ stream, measure }: Pane): string {
-  if (stream.name !== "cross") {
-    return `The alignment needs the cross stream, but this is the ${stream.name} stream.`;
+  if (stream.kind !== "cross") {
+    return `The alignment needs cross-attention, but this is the ${stream.name} stream.`;
   }
   return canAlign(measure)
     ? ""
@@ -96,7 +96,8 @@ function emptyDescription(sentence: string): Description {
 function alignedOf(pane: Pane): Aligned | null {
   const alignment = alignmentOf(pane);
   if (!alignment) return null;
-  const gold = pane.flow.gold ?? null;
+  // Gold links count the words of the first cross-attention.
+  const gold = pane.stream === crossStream(pane.flow.streams) ? (pane.flow.gold ?? null) : null;
   return {
     alignment,
     marks: marksOf(linksOf(alignment), gold),

@@ -1,5 +1,6 @@
 /** The thumbnails as an accessible grid that the keyboard can navigate. */
 
+import { type Gap, gapLabel, gapsOf, gapText } from "../../data/otherLayers";
 import { element } from "../../draw/dom";
 import { agreementAt, formatAgreement } from "./agreementWords";
 import type { Board } from "./layout";
@@ -127,10 +128,14 @@ function restore(node: HTMLElement, order: Thumb[], shown: ShownBoard, held: str
   if (before >= 0) every[before].focus({ preventScroll: true });
 }
 
-/** The rows of the board, with headings in the model's order. */
+/** The rows of the board; in the model's order with headings, and layers without attention. */
 function rowsFor({ thumbs, order, board, isSorted }: ShownBoard): HTMLElement[] {
   const rows: HTMLElement[] = isSorted ? [] : [heading(thumbs)];
+  const gaps = isSorted ? [] : gapsOf(thumbs.stream);
+  const thinRows = (above: number) =>
+    gaps.filter(({ before }) => before === above).map((gap) => thinRow(gap, thumbs.heads.length));
   for (let start = 0; start < order.length; start += board.across) {
+    rows.push(...thinRows(start / board.across));
     const row = order.slice(start, start + board.across);
     const { layer } = row[0];
     const attributes = { class: "nv-rowname", role: "rowheader", "aria-label": `layer ${layer}` };
@@ -138,7 +143,17 @@ function rowsFor({ thumbs, order, board, isSorted }: ShownBoard): HTMLElement[] 
     const cells = row.map((thumb, at) => thumbCell(thumb, start + at));
     rows.push(element("div", { class: "nv-row", role: "row" }, ...first, ...cells));
   }
-  return rows;
+  return [...rows, ...thinRows(thumbs.stream.layers.length)];
+}
+
+/** A row for layers without attention, which the keyboard skips. */
+function thinRow(gap: Gap, columns: number): HTMLElement {
+  const [label, text] = [gapLabel(gap), gapText(gap)];
+  const number = element("span", { class: "nv-rowname", role: "rowheader" }, label);
+  number.setAttribute("aria-label", `layer ${label}`);
+  const attributes = { role: "gridcell", "aria-colspan": String(columns), title: text };
+  const cell = element("span", attributes, `· ${text}`);
+  return element("div", { class: "nv-thin", role: "row" }, number, cell);
 }
 
 function heading({ heads }: Thumbs): HTMLElement {

@@ -1,5 +1,6 @@
 /** The layout of the thumbnails, and their pixels. */
 
+import { gapsOf } from "../../data/otherLayers";
 import type { Rgb } from "../../draw/heat";
 import type { Band, Thumb, Thumbs } from "./thumbs";
 
@@ -23,6 +24,9 @@ const WORDS = 62;
 const GUTTER = 38;
 const HEADING = 36;
 
+/** The height of a row for layers without attention. */
+export const THIN_ROW = 22;
+
 /** The layout of the board, in CSS pixels. */
 export interface Board {
   /** The number of columns. */
@@ -36,6 +40,8 @@ export interface Board {
   heading: number;
   width: number;
   height: number;
+  /** For each thin row, how many rows of thumbnails are above it. */
+  thin: number[];
 }
 
 export interface BoardSpace {
@@ -57,10 +63,12 @@ function modelBoard(thumbs: Thumbs, { width, ratio }: BoardSpace): Board {
   const below = thumbs.compared ? CAPTION : 0;
   const gap = gapOf(thumbs);
   const wide = Math.floor((width - GUTTER) / across) - gap;
-  const high = Math.floor((HEIGHT - HEADING) / down) - gap - below;
+  const thin = gapsOf(thumbs.stream).map(({ before }) => before);
+  const high = Math.floor((HEIGHT - HEADING - thin.length * THIN_ROW) / down) - gap - below;
   const size = snapToPixels(clampSize(Math.min(wide, Math.max(high, COSY))), thumbs.columns, ratio);
   const least = across === 1 ? MOST : 0;
-  return boardOf(thumbs, { across, size, down, below, least, gutter: GUTTER, heading: HEADING });
+  const edges = { gutter: GUTTER, heading: HEADING };
+  return boardOf(thumbs, { across, size, down, below, least, thin, ...edges });
 }
 
 /** One after the other, each with its name. */
@@ -72,7 +80,7 @@ function sortedBoard(thumbs: Thumbs, { width, ratio }: BoardSpace): Board {
     const exact = snapToPixels(size, thumbs.columns, ratio);
     const across = Math.max(1, Math.floor((width + GAP) / Math.max(exact + gap, WORDS + rim)));
     const down = Math.ceil(length / across);
-    const rest = { below: CAPTION, least: WORDS + rim, gutter: rim, heading: rim };
+    const rest = { below: CAPTION, least: WORDS + rim, gutter: rim, heading: rim, thin: [] };
     return boardOf(thumbs, { across, size: exact, down, ...rest });
   };
   for (let size = MOST; size > COSY; size--) {
@@ -90,10 +98,11 @@ interface Sizes {
   least: number;
   gutter: number;
   heading: number;
+  thin: number[];
 }
 
 function boardOf(thumbs: Thumbs, sizes: Sizes): Board {
-  const { across, down, size, below, least, gutter, heading } = sizes;
+  const { across, down, size, below, least, gutter, heading, thin } = sizes;
   // Without queries a thumbnail is one row of cells.
   const tall = thumbs.hasQuery ? size : Math.min(20, Math.max(8, Math.round(size / 3)));
   const pitch = {
@@ -101,7 +110,8 @@ function boardOf(thumbs: Thumbs, sizes: Sizes): Board {
     down: Math.ceil(tall) + gapOf(thumbs) + below,
   };
   const width = gutter + across * pitch.across;
-  return { across, size, tall, pitch, gutter, heading, width, height: heading + down * pitch.down };
+  const height = heading + down * pitch.down + thin.length * THIN_ROW;
+  return { across, size, tall, pitch, gutter, heading, width, height, thin };
 }
 
 /** The gap between two thumbnails. */
@@ -120,10 +130,12 @@ export function snapToPixels(size: number, cells: number, ratio: number): number
 }
 
 /** The upper left corner of a thumbnail, by its index. */
-export function cornerOf({ across, pitch, gutter, heading }: Board, place: number) {
+export function cornerOf({ across, pitch, gutter, heading, thin }: Board, place: number) {
+  const row = Math.floor(place / across);
+  const above = thin.filter((before) => before <= row).length;
   return {
     x: gutter + (place % across) * pitch.across,
-    y: heading + Math.floor(place / across) * pitch.down,
+    y: heading + row * pitch.down + above * THIN_ROW,
   };
 }
 

@@ -11,7 +11,16 @@ import type { View, ViewActions } from "../view";
 import { agreementAt, missingColorNotes } from "./agreementWords";
 import { createBoard, type ShownBoard } from "./board";
 import { ColoringWorker, strength, washColors } from "./coloring";
-import { type Board, boardFor, cornerOf, outsideBand, pixelsOf, RIM, tileOf } from "./layout";
+import {
+  type Board,
+  boardFor,
+  cornerOf,
+  outsideBand,
+  pixelsOf,
+  RIM,
+  THIN_ROW,
+  tileOf,
+} from "./layout";
 import { bandOf, sortByDisagreement, type Thumb, type Thumbs, thumbsOf } from "./thumbs";
 import { describeThumbs, thumbLegend } from "./words";
 
@@ -174,7 +183,8 @@ function show({ node, stage, base, board, sorter }: Elements, now: Drawn): void 
   sorter.select.value = isSorted && thumbs.compared ? thumbs.compared.id : "";
   sorter.node.hidden = thumbs.comparable.length === 0;
   const lengths = { size: place.size, tall: place.tall, gutter: place.gutter };
-  const pitches = { across: place.pitch.across, down: place.pitch.down, heading: place.heading };
+  const { across, down } = place.pitch;
+  const pitches = { across, down, heading: place.heading, thin: THIN_ROW };
   for (const [name, length] of Object.entries({ ...lengths, ...pitches })) {
     stage.style.setProperty(`--nv-${name}`, `${length}px`);
   }

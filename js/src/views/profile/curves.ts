@@ -1,5 +1,6 @@
 /** Curves over the layers, with their names at the end. */
 
+import { gapLabel, gapText } from "../../data/otherLayers";
 import { outlineOf } from "../../data/tokenKinds";
 import { element } from "../../draw/dom";
 import { svg } from "../../draw/svg";
@@ -73,10 +74,10 @@ function chartParts(lines: Lines, chart: CurveChart, layer: number): SVGElement[
 }
 
 function axes(lines: Lines, chart: CurveChart, layer: number): SVGElement {
-  const { layers, title, top: most } = lines;
+  const { title, top: most } = lines;
   const { left, right, top, bottom, height } = chart.frame;
   const group = svg("g", { class: "nv-axes" });
-  group.append(svg("text", { x: 0, y: top - 14 }, title));
+  group.append(svg("text", { x: 0, y: top - 14 }, title), ...bandMarks(chart));
   for (const height of chart.ticks) {
     const y = chart.y(height);
     const text = most === undefined ? `${height * 100}%` : String(height);
@@ -85,28 +86,64 @@ function axes(lines: Lines, chart: CurveChart, layer: number): SVGElement {
       svg("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, text),
     );
   }
-  layers.forEach((number, index) => {
-    if (number !== layer && !chart.numbered.includes(number)) return;
-    const attributes = { x: chart.xs[index], y: bottom + 16, "text-anchor": "middle" };
-    const text = svg("text", attributes, String(number));
+  for (const [number, x] of numbersOn(lines, chart, layer)) {
+    const text = svg("text", { x, y: bottom + 16, "text-anchor": "middle" }, String(number));
     text.classList.toggle("nv-chosen", number === layer);
     group.append(text);
-  });
+  }
   group.append(svg("text", { x: right, y: height - 6, "text-anchor": "end" }, "layer"));
   return group;
 }
 
-function line(curve: Curve, { xs, y }: CurveChart): SVGElement {
+/** The numbers below the plot area: the chosen layer's, and all that do not touch it. */
+function numbersOn(
+  { layers }: Lines,
+  { xs, bands, numbered }: CurveChart,
+  layer: number,
+): [number: number, x: number][] {
+  const held = layers.map((number, index): [number, number] => [number, xs[index]]);
+  const here = held.find(([number]) => number === layer)?.[1] ?? Number.NEGATIVE_INFINITY;
+  return [...held, ...bands.flatMap(({ ticks }) => ticks)].filter(
+    ([number, x]) => number === layer || (numbered.includes(number) && Math.abs(x - here) >= CLEAR),
+  );
+}
+
+/** The least distance between two numbers, and the length of a tick below the plot area. */
+const CLEAR = 14;
+const TICK = 4;
+
+/** Layers without attention: a shade, with a tick for each. */
+function bandMarks({ frame: { top, bottom }, bands }: CurveChart): SVGElement[] {
+  return bands.map(({ gap, left, right, ticks }) => {
+    const area = { x: left, y: top, width: right - left, height: bottom - top };
+    const title = svg("title", {}, `layer ${gapLabel(gap)}, ${gapText(gap)}`);
+    const lines = ticks.map(([, x]) =>
+      svg("line", { x1: x, x2: x, y1: bottom, y2: bottom + TICK }),
+    );
+    return svg("g", { class: "nv-none" }, title, svg("rect", area), ...lines);
+  });
+}
+
+/** A path through points; where layers without attention are between, a separate faint one. */
+function pathsOf(places: string[], { xs, bands }: CurveChart): { line: string; bridges: string } {
+  const isBridge = (at: number) => bands.some(({ left }) => left > xs[at - 1] && left < xs[at]);
+  const steps = places.map((place, at) => `${at === 0 || isBridge(at) ? "M" : "L"}${place}`);
+  const bridges = places.map((place, at) =>
+    at > 0 && isBridge(at) ? `M${places[at - 1]}L${place}` : "",
+  );
+  return { line: steps.join(""), bridges: bridges.join("") };
+}
+
+function line(curve: Curve, chart: CurveChart): SVGElement {
+  const { xs, y } = chart;
   const { kind, shares, isOther, isChosen, isFaint, band } = curve;
   const places = (row: number[]) =>
     row.map((share, at) => `${xs[at].toFixed(1)} ${y(share).toFixed(1)}`);
   const around = band ? [...places(band.low), ...places(band.high).reverse()] : [];
-  const path = svg("path", {
-    class: "nv-line",
-    d: `M${places(shares).join("L")}`,
-    stroke: kind.color,
-    ...(isOther ? { "stroke-dasharray": DASHES } : {}),
-  });
+  const { line: solid, bridges } = pathsOf(places(shares), chart);
+  const dashes = isOther ? { "stroke-dasharray": DASHES } : {};
+  const pathOf = (style: string, d: string) =>
+    svg("path", { class: style, d, stroke: kind.color, ...dashes });
   const size = xs.length > 14 ? SMALL : MARK;
   const marks = shares.map((share, at) => mark(kind, isOther, xs[at], y(share), size));
   const style = `nv-curve${isChosen ? " nv-chosen" : ""}${isFaint ? " nv-faint" : ""}`;
@@ -116,7 +153,8 @@ function line(curve: Curve, { xs, y }: CurveChart): SVGElement {
     ...(band
       ? [svg("path", { class: "nv-band", d: `M${around.join("L")}Z`, fill: kind.color })]
       : []),
-    path,
+    pathOf("nv-line", solid),
+    ...(bridges ? [pathOf("nv-line nv-bridge", bridges)] : []),
     ...(isFaint ? [] : marks),
   );
 }

@@ -1,5 +1,6 @@
 /** The share of each kind of token, layer by layer, in one or two measures. */
 
+import { type Gap, gapsOf } from "../../data/otherLayers";
 import { kindsOf, specialKinds, type TokenKind } from "../../data/tokenKinds";
 import { formatNumber, formatPercent, type Palette } from "../../draw/colors";
 import { measureOf, type Pane } from "../../state/pane";
@@ -30,6 +31,8 @@ export interface Lines {
   about: string;
   /** The upper limit, if the values are not shares. */
   top?: number;
+  /** The layers without attention, which are on the axis too. */
+  gaps?: Gap[];
 }
 
 /** A value of these curves as text. */
@@ -72,6 +75,7 @@ export function profileOf(pane: Pane, palette: Palette): Profile | null {
   return {
     stream,
     layers: stream.layers,
+    gaps: gapsOf(stream),
     state,
     measures,
     kinds,

@@ -1,5 +1,6 @@
 /** The layout of axes, curves, labels and points, in pixels. */
 
+import type { Gap } from "../../data/otherLayers";
 import { linearTicks, logTicks, roundStep, spreadLabels } from "../../draw/ticks";
 import { maxOf } from "../../math/arrays";
 import type { Curve, Lines } from "./data";
@@ -52,16 +53,30 @@ export interface CurveChart {
   ticks: number[];
   /** The layers with a number: all, or every second, fifth, tenth … */
   numbered: number[];
+  /** The ranges and ticks of layers without attention. */
+  bands: Band[];
   labels: Label[];
+}
+
+/** The place of layers without attention on the horizontal axis. */
+export interface Band {
+  gap: Gap;
+  left: number;
+  right: number;
+  /** The x position of each of its layers, by number. */
+  ticks: [number: number, x: number][];
 }
 
 /** Curves, each with its name at the right end. */
 export function curveChart(lines: Lines, width: number, height: number): CurveChart {
-  const { layers, curves, top = 1 } = lines;
+  const { layers, curves, top = 1, gaps = [] } = lines;
   const texts = curves.map(({ name }) => name);
   const longest = maxOf(texts.map(({ length }) => length)) * LETTER;
   const area = frame(width, height, Math.min(width * 0.48, LEADER + longest));
-  const xs = placesOf(layers, area);
+  const others = gaps.flatMap(layersIn);
+  const all = [...layers, ...others].sort((one, other) => one - other);
+  const x = axisOf(all, area);
+  const xs = layers.map(x);
   const y = (share: number) => area.bottom - (share / top) * (area.bottom - area.top);
   const ends = curves.map(({ shares }) => y(shares.at(-1) ?? 0));
   const heights = spreadLabels(ends, PITCH, area.top, area.bottom);
@@ -69,15 +84,33 @@ export function curveChart(lines: Lines, width: number, height: number): CurveCh
     return { curve, text: texts[at], y: heights[at], end: ends[at] };
   });
   const ticks = lines.top === undefined ? SHARES : linearTicks(0, top, 5);
-  return { frame: area, xs, y, ticks, numbered: numberedLayers(layers, xs), labels };
+  const bands = gaps.map((gap) => bandOf(gap, x, area));
+  return { frame: area, xs, y, ticks, numbered: numberedLayers(all, all.map(x)), bands, labels };
 }
 
-/** The x positions of layers, proportional to their numbers. */
-function placesOf(layers: number[], { left, right }: Frame): number[] {
+/** The x position of a layer, proportional to its number. */
+function axisOf(layers: number[], { left, right }: Frame): (layer: number) => number {
   const [first, last] = [layers[0], layers[layers.length - 1]];
   const [start, end] = [left + 10, right - 6];
-  if (first === last) return layers.map(() => (start + end) / 2);
-  return layers.map((layer) => start + ((layer - first) / (last - first)) * (end - start));
+  if (first === last) return () => (start + end) / 2;
+  return (layer) => start + ((layer - first) / (last - first)) * (end - start);
+}
+
+function layersIn({ first, last }: Gap): number[] {
+  return Array.from({ length: last - first + 1 }, (_, at) => first + at);
+}
+
+/** How far a band reaches beyond its outer layers, in layers: it stays clear of the others. */
+const REACH = 0.4;
+
+function bandOf(gap: Gap, x: (layer: number) => number, { left, right }: Frame): Band {
+  const [from, to] = [x(gap.first - REACH), x(gap.last + REACH)];
+  return {
+    gap,
+    left: Math.max(left, from),
+    right: Math.min(right, to),
+    ticks: layersIn(gap).map((number) => [number, x(number)]),
+  };
 }
 
 /** The layers whose numbers fit without overlap. */

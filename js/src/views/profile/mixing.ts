@@ -1,5 +1,6 @@
 /** How much of a token's vector comes from other tokens, by rung and layer. */
 
+import { gapsOf } from "../../data/otherLayers";
 import { plainColor, SHAPES } from "../../data/tokenKinds";
 import { formatPercent, headColor, type Palette } from "../../draw/colors";
 import { sumOf } from "../../math/arrays";
@@ -46,6 +47,7 @@ export function mixingOf(pane: Pane, palette: Palette): Mixing | null | undefine
   return {
     stream,
     layers: stream.layers,
+    gaps: gapsOf(stream),
     queries: stream.queries,
     rung: rungs.includes(measure.id) ? measure : measureOf(flow, highest),
     title: "mixing ratio: share from other tokens",

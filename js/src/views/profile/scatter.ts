@@ -53,7 +53,7 @@ export function scatterOf(pane: Pane): Scatter | null {
   const { tiles, index, stream, state } = pane;
   const { layer } = state;
   const heads = state.heads ?? stream.heads;
-  const isCausal = stream.name === "decoder";
+  const isCausal = stream.kind === "decoder";
   const norms = tiles.layer(index, stream, "value-norm", layer);
   const weights = planesOf(pane, heads);
   if (!norms || !weights) return null;
@@ -123,7 +123,7 @@ function ratioOfExtremes(values: number[]): number {
  * In self-attention a query is also a key.
  */
 export function scatterRow({ stream, rows }: Scatter, focus: Focus | null): number | null {
-  if (focus === null || (focus.role === "query" && stream.name === "cross")) return null;
+  if (focus === null || (focus.role === "query" && stream.kind === "cross")) return null;
   const row = rows.rowOf[focus.token] ?? -1;
   return row < 0 ? null : row;
 }

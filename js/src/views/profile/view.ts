@@ -135,7 +135,7 @@ export function spaceIn(node: HTMLElement): { width: number; isWide: boolean } {
 
 /** The kind of the token in focus, if it is a key. */
 function kindIn({ pane, profile }: Drawn, focus: Focus | null): string | null {
-  if (focus === null || (focus.role === "query" && pane.stream.name === "cross")) return null;
+  if (focus === null || (focus.role === "query" && pane.stream.kind === "cross")) return null;
   const id = pane.stream.keys.categories[focus.token];
   return profile.kinds.some((kind) => kind.id === id) ? id : null;
 }

@@ -1,5 +1,6 @@
 /** The profile in words: a sentence, tables, a legend. */
 
+import { gapsPhrase } from "../../data/otherLayers";
 import { formatNumber, formatPercent } from "../../draw/colors";
 import { rankOrder } from "../../math/arrays";
 import type { Chart, Focus } from "../../wire/types";
@@ -125,11 +126,13 @@ export function profileLines(
   mixing: Mixing | null = null,
   charts: Chart[] = [],
 ): string[] {
-  const { measures, hidden, state } = profile;
+  const { measures, hidden, state, stream } = profile;
+  const gaps = gapsPhrase(stream);
   const [first, second] = measures.map(({ label }) => label);
   const what = measures[0].axes.includes("query") ? "all that a layer's queries take" : "the sum";
   return [
     `curves: the share of each kind of token in ${what}, all heads together`,
+    ...(gaps ? [`gray: no attention in ${gaps}`] : []),
     ...(second ? [`solid ${first}, dashed ${second}`] : []),
     ...(hidden.length > 0
       ? [`hidden: ${hidden.join(", ")}; shares still refer to everything, so they add up to less`]

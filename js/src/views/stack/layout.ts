@@ -1,7 +1,9 @@
 /** Geometry of the stack: a lane per token, a post per layer, ribbons between posts. */
 
+import { type Gap, gapLabel } from "../../data/otherLayers";
 import { middle, type Ribbon } from "../../data/ribbons";
-import { maxOf } from "../../math/arrays";
+import { isConnected, type TraceMode } from "../../data/stack";
+import { maxOf, sumOf } from "../../math/arrays";
 import type { Trace, TraceLink, TraceLinks } from "../../math/trace";
 
 /** The posts and lanes, in pixels. */
@@ -10,6 +12,15 @@ export interface Lanes {
   rows: number;
   /** The x position of each column of tokens: before the first layer, then after each. */
   posts: number[];
+  /** The places of layers without attention. */
+  bands?: Band[];
+}
+
+/** A horizontal range for layers without attention. */
+export interface Band {
+  left: number;
+  right: number;
+  gap: Gap;
 }
 
 /** How many lanes a token may cover, and how much of the height the traced token may. */
@@ -20,9 +31,48 @@ const TALLEST = 0.36;
 /** The largest width of a ribbon as a fraction of the gap between posts, so that it bends smoothly. */
 const OF_GAP = 0.5;
 
-/** Evenly spaced posts. */
-export function postsBetween(left: number, right: number, layers: number): number[] {
-  return Array.from({ length: layers + 1 }, (_, at) => left + ((right - left) * at) / layers);
+/** The width of a letter above the columns, and the least width of a band. */
+const LETTER = 6.5;
+const THIN = 16;
+/** The space before a band if the number of the layer before it is on the post between them. */
+const LEAD = 12;
+
+/** The width of a gap: its band is as wide as its label needs. */
+export function gapWidth(gap: Gap, mode: TraceMode): number {
+  return Math.max(THIN, Math.ceil(gapLabel(gap).length * LETTER) + 6) + leadOf(mode);
+}
+
+function leadOf(mode: TraceMode): number {
+  return isConnected(mode) ? LEAD : 0;
+}
+
+/** Columns of even width for the layers, and bands in the gaps between them. */
+export function columnsBetween(
+  left: number,
+  right: number,
+  { layers, gaps = [], mode = "traced" }: { layers: number; gaps?: Gap[]; mode?: TraceMode },
+): Required<Pick<Lanes, "posts" | "bands">> {
+  const widths = gaps.map((gap) => gapWidth(gap, mode));
+  const width = (right - left - sumOf(widths)) / layers;
+  const posts = Array.from({ length: layers + 1 }, (_, at) => {
+    return left + width * at + sumOf(widths.filter((_, gap) => gaps[gap].before < at));
+  });
+  const bands = gaps.map((gap, at): Band => {
+    const start = left + width * gap.before + sumOf(widths.slice(0, at));
+    return { left: start + leadOf(mode), right: start + widths[at], gap };
+  });
+  return { posts, bands };
+}
+
+/** Where the column of a layer begins: at the post before it, or after the bands between. */
+export function columnStart({ posts, bands = [] }: Lanes, layer: number): number {
+  const between = bands.filter(({ gap }) => gap.before === layer);
+  return maxOf([posts[layer], ...between.map(({ right }) => right)]);
+}
+
+/** The least distance between two posts. */
+export function leastGap({ posts }: Pick<Lanes, "posts">): number {
+  return posts.slice(1).reduce((least, x, at) => Math.min(least, x - posts[at]), Infinity);
 }
 
 /**
@@ -37,7 +87,7 @@ export function widthOf(
   { pitch, rows, posts }: Lanes,
 ): number {
   const peaks = nodes.map(maxOf);
-  const gap = posts.length > 1 ? posts[1] - posts[0] : pitch;
+  const gap = posts.length > 1 ? leastGap({ posts }) : pitch;
   const widest = maxOf(links.layers.map(([first]) => first?.mass ?? 0)) || 1;
   const bend = Math.max(0.6 * pitch, gap * OF_GAP) / widest;
   const isOne = peaks.some((peak) => peak > 1 - 1e-9);
@@ -105,12 +155,27 @@ function stackEnds(
   });
 }
 
-/** The row and the column under a point: the nearest post, or the gap after a post. */
-export function tokenUnder(x: number, y: number, { pitch, rows, posts }: Lanes, isGap = false) {
-  const gap = posts.length > 1 ? posts[1] - posts[0] : 1;
-  const position = (x - posts[0]) / gap;
-  const last = posts.length - (isGap ? 2 : 1);
-  const column = Math.min(last, Math.max(0, isGap ? Math.floor(position) : Math.round(position)));
+/**
+ * The row and the column under a point: the nearest post, or the column after a post.
+ *
+ * Layers without attention have no tokens to point at.
+ */
+export function tokenUnder(x: number, y: number, lanes: Lanes, isColumn = false) {
+  const { pitch, rows, posts, bands = [] } = lanes;
   const row = Math.floor(y / pitch);
-  return row < 0 || row >= rows ? null : { row, column };
+  const isBand = isColumn && bands.some(({ left, right }) => x >= left && x < right);
+  if (row < 0 || row >= rows || isBand) return null;
+  return { row, column: isColumn ? columnUnder(x, posts) : nearestPost(x, posts) };
+}
+
+function columnUnder(x: number, posts: number[]): number {
+  const last = posts.length - 2;
+  const column = posts.slice(1).findIndex((end) => x < end);
+  return column < 0 ? last : column;
+}
+
+function nearestPost(x: number, posts: number[]): number {
+  return posts.reduce((best, at, index) => {
+    return Math.abs(at - x) <= Math.abs(posts[best] - x) ? index : best;
+  }, 0);
 }

@@ -1,5 +1,6 @@
 /** The elements of the stack: tokens at both ends, a field of columns between, titles above. */
 
+import { gapLabel, gapText } from "../../data/otherLayers";
 import { isConnected, type Stack } from "../../data/stack";
 import type { Palette } from "../../draw/colors";
 import { element } from "../../draw/dom";
@@ -7,7 +8,7 @@ import type { Pane } from "../../state/pane";
 import type { Focus } from "../../wire/types";
 import { tokenColumn } from "../shared/tokens";
 import type { ViewActions } from "../view";
-import { type Lanes, tokenUnder } from "./layout";
+import { type Band, columnStart, type Lanes, tokenUnder } from "./layout";
 import type { Strands } from "./strands";
 
 /** What is drawn, and where. */
@@ -54,18 +55,19 @@ export function buildElements(reach: StageActions, signal: AbortSignal) {
   const names = element("div", { class: "nv-names", "aria-hidden": "true" });
   const field = element("div", { class: "nv-field" });
   const titles = element("div", { class: "nv-layers" });
+  const shades = element("div", { class: "nv-shades", "aria-hidden": "true" });
   const remark = element("p", { class: "nv-remark", hidden: "" });
   const stage = element(
     "div",
     { class: "nv-lanes" },
-    ...[titles, keys.node, field, queries.node, base, top, names],
+    ...[titles, shades, keys.node, field, queries.node, base, top, names],
   );
   const node = element("div", { class: "nv-figure nv-stack" }, remark, stage);
   listenToField(field, reach, signal);
   node.addEventListener("scroll", reach.scrolled, { signal, passive: true });
   /** The range of lanes painted on each canvas. */
   const painted = { base: { top: 0, bottom: 0 }, top: { top: 0, bottom: 0 } };
-  return { node, stage, titles, keys, queries, field, base, top, names, remark, painted };
+  return { node, stage, titles, shades, keys, queries, field, base, top, names, remark, painted };
 }
 
 /** Make every position of the field act as a token of a layer. */
@@ -125,13 +127,33 @@ export function showTitles(
 ): void {
   const { layers } = stack.stream;
   const isTraced = isConnected(stack.mode);
-  const half = isTraced ? 0 : (lanes.posts[1] - lanes.posts[0]) / 2;
   const numbers = layers.map((layer, index) => {
     const number = element("span", { class: "nv-layer" }, String(layer));
-    number.style.left = `${lanes.posts[index + (isTraced ? 1 : 0)] + half}px`;
+    const after = lanes.posts[index + 1];
+    number.style.left = `${isTraced ? after : (columnStart(lanes, index) + after) / 2}px`;
     number.classList.toggle("nv-on", layer === makeup.layer && makeup.about?.role !== "key");
     return number;
   });
   const first = element("span", { class: "nv-first" }, isTraced ? "after layer" : "layer");
-  titles.replaceChildren(first, ...numbers);
+  titles.replaceChildren(first, ...numbers, ...(lanes.bands ?? []).map(bandTitle));
+}
+
+function bandTitle({ left, right, gap }: Band): HTMLElement {
+  const title = gapText(gap);
+  const number = element("span", { class: "nv-band", title }, gapLabel(gap));
+  number.setAttribute("aria-label", `layer ${gapLabel(gap)}: ${title}`);
+  number.style.left = `${(left + right) / 2}px`;
+  return number;
+}
+
+/** Shade the places of layers without attention. */
+export function showBands({ shades }: Elements, { bands = [] }: Lanes): void {
+  shades.replaceChildren(
+    ...bands.map(({ left, right, gap }) => {
+      const shade = element("i", { title: `layer ${gapLabel(gap)}, ${gapText(gap)}` });
+      shade.style.left = `${left + 1}px`;
+      shade.style.width = `${right - left - 2}px`;
+      return shade;
+    }),
+  );
 }

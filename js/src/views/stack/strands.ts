@@ -6,7 +6,7 @@ import type { Pen } from "../../draw/pen";
 import { maxOf, rankOrder } from "../../math/arrays";
 import { linksOf, type TraceLinks } from "../../math/trace";
 import { paintRibbons } from "../shared/paint";
-import { bandCenter, type Lanes, ribbonsIn, widthOf, yardstick } from "./layout";
+import { bandCenter, columnStart, type Lanes, ribbonsIn, widthOf, yardstick } from "./layout";
 import { layerShares, type Makeup } from "./makeup";
 
 /** The share of mass to draw, and the most curves; fewer for long texts, which take longer. */
@@ -121,21 +121,23 @@ function paintDots(
 function paintApart(
   context: Pen,
   { layers, unit }: Strands,
-  { posts, rows, pitch }: Lanes,
+  lanes: Lanes,
   color: string,
   { ink }: Palette,
 ): void {
+  const { posts, rows, pitch } = lanes;
   const height = Math.max(2, Math.round(pitch * 0.5));
   layers.forEach((shares, layer) => {
-    const reach = (posts[layer + 1] - posts[layer]) * 0.86;
+    const start = columnStart(lanes, layer);
+    const reach = (posts[layer + 1] - start) * 0.86;
     context.fillStyle = ink;
     context.globalAlpha = 0.25;
-    context.fillRect(posts[layer] - 0.5, 0, 1, rows * pitch);
+    context.fillRect(start - 0.5, 0, 1, rows * pitch);
     context.globalAlpha = 1;
     context.fillStyle = color;
     shares.forEach((share, row) => {
       const length = unit > 0 ? (share / unit) * reach : 0;
-      context.fillRect(posts[layer] + 0.5, middle(row, pitch) - height / 2, length, height);
+      context.fillRect(start + 0.5, middle(row, pitch) - height / 2, length, height);
     });
   });
 }

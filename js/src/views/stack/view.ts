@@ -1,20 +1,21 @@
 /** The stack view: a column of tokens per layer, and a trace of what a token is made of. */
 
 import { focusedRow, type Ranking } from "../../data/layer";
+import { gapsOf } from "../../data/otherLayers";
 import { middle, rowSizeFor } from "../../data/ribbons";
 import { isConnected, type Stack, stackOf, tracedLayer } from "../../data/stack";
 import type { Palette } from "../../draw/colors";
 import { element, visibleText } from "../../draw/dom";
 import { recorder } from "../../draw/pen";
-import { maxOf } from "../../math/arrays";
+import { maxOf, sumOf } from "../../math/arrays";
 import type { Pane } from "../../state/pane";
 import { isEqual } from "../../state/signal";
 import type { Focus } from "../../wire/types";
 import { prepareCanvas } from "../shared/paint";
 import type { View, ViewActions } from "../view";
-import { type Lanes, postsBetween } from "./layout";
+import { columnsBetween, gapWidth, type Lanes, leastGap } from "./layout";
 import { makeupOf } from "./makeup";
-import { buildElements, type Elements, type Scene, showTitles } from "./stage";
+import { buildElements, type Elements, type Scene, showBands, showTitles } from "./stage";
 import { namesIn, paintStrands, type Strands, type Stretch, strandsOf } from "./strands";
 import { AS_WIDE, describeMakeup, stackLegend } from "./words";
 
@@ -143,7 +144,10 @@ function arrange(
   const { pitch, font } = rowSizeFor(count, HEIGHT);
   node.style.setProperty("--nv-pitch", `${pitch}px`);
   node.style.setProperty("--nv-font", `${font}px`);
-  node.style.setProperty("--nv-room", `${stream.layers.length * LEAST_GAP}px`);
+  const gaps = gapsOf(stream);
+  const layers = Math.max(1, stream.layers.length);
+  const room = layers * LEAST_GAP + sumOf(gaps.map((gap) => gapWidth(gap, mode)));
+  node.style.setProperty("--nv-room", `${room}px`);
   node.classList.toggle("nv-narrow", isConnected(mode) && node.clientWidth < WIDE);
   stage.hidden = mode === "none";
   remark.hidden = mode !== "none";
@@ -151,8 +155,9 @@ function arrange(
   keys.show(rows.key, isDimmed);
   queries.show(rows.query, isDimmed);
   const [left, right] = [field.offsetLeft, field.offsetLeft + field.offsetWidth];
-  const posts = postsBetween(left + MARGIN, right - MARGIN, Math.max(1, stream.layers.length));
-  const lanes = { pitch, rows: count, posts };
+  const columns = columnsBetween(left + MARGIN, right - MARGIN, { layers, gaps, mode });
+  const lanes = { pitch, rows: count, ...columns };
+  showBands(elements, lanes);
   const scene = { pane, palette, stack, lanes, width: stage.clientWidth };
   const whole = before && isSameWhole(before, scene) ? before.whole : wholeOf(scene);
   remark.textContent = describeMakeup(whole.makeup).sentence;
@@ -248,7 +253,7 @@ function highlightToken(elements: Elements, scene: Scene, strands: Strands): voi
 /** Names inside the field, where they fit and no token label is beside them. */
 function namesFor({ node }: Elements, { lanes, width }: Scene, strands: Strands): HTMLElement[] {
   const { posts, pitch } = lanes;
-  const isRoomy = posts[1] - posts[0] >= NAMEABLE;
+  const isRoomy = leastGap(lanes) >= NAMEABLE;
   const isBeside = (at: number) =>
     at === 0 || (at === posts.length - 1 && !node.classList.contains("nv-narrow"));
   return namesIn(strands)

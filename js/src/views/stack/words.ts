@@ -1,6 +1,7 @@
 /** The stack in words: a sentence, a table and a legend. */
 
-import { isSelfAttention, type Stack } from "../../data/stack";
+import { gapsPhrase, shortenLists } from "../../data/otherLayers";
+import { isConnected, isSelfAttention, type Stack } from "../../data/stack";
 import { formatPercent } from "../../draw/colors";
 import { visibleText } from "../../draw/dom";
 import { rankOrder } from "../../math/arrays";
@@ -41,17 +42,25 @@ export function describeMakeup(makeup: Makeup): Description {
     caption: caption(makeup),
     columns: ["#", ...titles(makeup)],
     rows: gives ? table : [...table, ...restRows(makeup, order.slice(ROWS))],
+    notes: interruptionNotes(stack),
   };
+}
+
+/** Why the layers of a text are not traced, in a sentence. */
+function interruptionNotes({ mode, stream }: Stack): string[] {
+  if (mode !== "separate" || !isSelfAttention(stream)) return [];
+  const reason = shortenLists(stream.interruption);
+  return [`Each layer is shown by itself, since the layers cannot be chained: ${reason}.`];
 }
 
 /** The preposition between a share and its token. */
 function link({ stack, about }: Makeup): string {
   if (about?.role === "key") return "of ";
-  return isSelfAttention(stack.stream) ? "" : "from ";
+  return isConnected(stack.mode) ? "" : "from ";
 }
 
 function titles({ stack, about }: Makeup): [string, string] {
-  const isOne = isSelfAttention(stack.stream);
+  const isOne = isConnected(stack.mode);
   if (about?.role === "key") return [isOne ? "found in" : "received by", "of it"];
   return [isOne ? "made of" : "read from", "share"];
 }
@@ -71,13 +80,13 @@ function predicate(makeup: Makeup, shares: string): string {
   const are = about ? "is" : "are";
   const where = `after layer ${layer}`;
   if (about?.role === "key") {
-    if (!isSelfAttention(stack.stream)) {
+    if (!isConnected(stack.mode)) {
       return shares ? `${self} gives ${shares} in layer ${layer}` : `${self} gives nothing`;
     }
     return shares ? `${self} makes up ${shares} ${where}` : `${self} is in no token ${where}`;
   }
   if (!shares) return `${self} ${where} ${are} made of nothing that is shown`;
-  if (!isSelfAttention(stack.stream)) {
+  if (!isConnected(stack.mode)) {
     return `${self} in layer ${layer} ${about ? "takes" : "take"} ${shares}`;
   }
   return `${self} ${where} ${are} made of ${shares} of ${firstTokens(stack)}`;
@@ -139,7 +148,7 @@ function caption(makeup: Makeup): string {
   const { stack, about, layer } = makeup;
   const piece = about ? ` (${stack.rows[about.role].pieces[about.row][0]})` : "";
   const self = `${subject(makeup)}${piece}`;
-  const isOne = isSelfAttention(stack.stream);
+  const isOne = isConnected(stack.mode);
   const { label } = stack.measure;
   const where = `${isOne ? "after" : "in"} layer ${layer}`;
   if (about?.role === "key") {
@@ -168,6 +177,7 @@ export function stackLegend(makeup: Makeup, links: TraceLinks | null, unit: numb
   if (stack.mode === "none") return [`${measure.label}: ${measure.meaning}`];
   const isWords = rows.key.rowOf.filter((row) => row >= 0).length > rows.key.pieces.length;
   const lost = lostTo(makeup);
+  const gaps = gapsPhrase(stream);
   return [
     `each token is divided in proportion to ${measure.label} (${heads})` +
       `${measure.signed ? `, ${BY_SIZE}` : ""}`,
@@ -179,6 +189,7 @@ export function stackLegend(makeup: Makeup, links: TraceLinks | null, unit: numb
           ...(stack.mode === "direct" ? ["ribbons go straight to the input's tokens"] : []),
         ]
       : [columnsPhrase(stream.layers), `${LONGEST} ${formatPercent(unit)} of ${wholeOf(makeup)}`]),
+    ...(gaps ? [`gray: no attention in ${gaps}`] : []),
     ...(lost ? [lost] : []),
     ...biases(stack),
     ...(isWords ? ["pieces merged into words: added over keys, averaged over queries"] : []),
@@ -197,7 +208,9 @@ function biases({ stream, measure }: Stack): string[] {
 
 function columnsPhrase(layers: number[]): string {
   const [first, last] = [layers[0], layers[layers.length - 1]];
-  return first === last ? `one column: layer ${first}` : `columns: layers ${first} to ${last}`;
+  if (first === last) return `one column: layer ${first}`;
+  const isWhole = last - first === layers.length - 1;
+  return `columns: layers ${isWhole ? `${first} to ${last}` : layers.join(", ")}`;
 }
 
 /** The beginnings of the phrases about widths and lengths. */

@@ -13,6 +13,7 @@ import {
 } from "../../../src/views/profile/scatter";
 import { describeProfile, profileLines } from "../../../src/views/profile/words";
 import type { Stream, ViewState } from "../../../src/wire/types";
+import { opened } from "../../support/fixtures";
 import { STREAM, smallPane } from "../../support/overviews";
 
 const both = { compare: "weighted-norm" };
@@ -218,9 +219,16 @@ describe("the points", () => {
   test("of a query are those of the same token as a key, but not across texts", () => {
     const focus = { role: "query", token: 4 } as const;
     expect(scatterRow(scatter(), focus)).toBe(4);
-    expect(scatterRow({ ...scatter(), stream: { ...STREAM, name: "cross" } }, focus)).toBeNull();
+    expect(
+      scatterRow({ ...scatter(), stream: { ...STREAM, name: "text.cross", kind: "cross" } }, focus),
+    ).toBeNull();
     expect(scatterRow(scatter({ special: "hidden" }), focus)).toBeNull();
     expect(scatterRow(scatter(), null)).toBeNull();
+  });
+
+  test("average α over the queries that can see a key in any causal stream, by its kind", () => {
+    const isCausal = (stream: string) => scatterOf(opened("towers", { stream }).pane())?.isCausal;
+    expect([isCausal("text"), isCausal("vision")]).toEqual([true, false]);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { isConnected, type Stack, stackOf } from "../../../src/data/stack";
 import { PALETTES } from "../../../src/draw/colors";
 import type { Pen } from "../../../src/draw/pen";
-import { postsBetween } from "../../../src/views/stack/layout";
+import { columnsBetween } from "../../../src/views/stack/layout";
 import { makeupOf } from "../../../src/views/stack/makeup";
 import { namesIn, paintStrands, strandsOf } from "../../../src/views/stack/strands";
 import { caveats, describeMakeup, firstTokens, stackLegend } from "../../../src/views/stack/words";
@@ -41,7 +41,7 @@ function directStack(): Stack {
 }
 
 const query = (row: number) => ({ role: "query" as const, row });
-const lanes = { pitch: 20, rows: 3, posts: postsBetween(0, 200, 2) };
+const lanes = { pitch: 20, rows: 3, posts: columnsBetween(0, 200, { layers: 2 }).posts };
 
 describe("a measure that reaches back by itself", () => {
   test("weighs the input's tokens by its own row, and multiplies no layers", () => {

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { evenMass, linksOf, massAt, traceBack } from "../../../src/math/trace";
 import {
   bandCenter,
+  columnsBetween,
   type Lanes,
-  postsBetween,
   ribbonsIn,
   tokenUnder,
   widthOf,
@@ -12,7 +12,11 @@ import {
 } from "../../../src/views/stack/layout";
 
 const ALL = { share: 1, limit: 1e6, least: 0 };
-const lanes = (rows: number): Lanes => ({ pitch: 20, rows, posts: postsBetween(10, 110, 2) });
+const lanes = (rows: number): Lanes => ({
+  pitch: 20,
+  rows,
+  posts: columnsBetween(10, 110, { layers: 2 }).posts,
+});
 
 /** Two layers in which every row of three tokens is divided. */
 const division = fc
@@ -23,7 +27,7 @@ const division = fc
   });
 
 test("the posts stand at even distances", () => {
-  expect(postsBetween(0, 30, 3)).toEqual([0, 10, 20, 30]);
+  expect(columnsBetween(0, 30, { layers: 3 }).posts).toEqual([0, 10, 20, 30]);
 });
 
 test("every place of the field is a token of a column", () => {

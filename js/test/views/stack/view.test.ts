@@ -23,7 +23,7 @@ const TWO = [
 ];
 
 const CROSS: Extras = {
-  stream: { name: "cross", queries: labels("q", 2), keys: labels("k", 3) },
+  stream: { name: "cross", kind: "cross", queries: labels("q", 2), keys: labels("k", 3) },
 };
 
 /** A view on the page, with a field of 216 pixels: columns at 8, 108 and 208. */

@@ -28,7 +28,7 @@ const TWO = [
 ];
 
 const CROSS: Extras = {
-  stream: { name: "cross", queries: labels("q", 2), keys: labels("k", 3) },
+  stream: { name: "cross", kind: "cross", queries: labels("q", 2), keys: labels("k", 3) },
 };
 
 const PAST = "the residual connection is not part of this measure";
@@ -93,7 +93,7 @@ describe("how layers are shown together", () => {
   test("is a trace, except for another text, and for what reaches back already", () => {
     expect(mode({})).toBe("traced");
     expect(mode(CROSS)).toBe("separate");
-    expect(mode({ stream: { name: "cross" } })).toBe("separate");
+    expect(mode({ stream: { name: "text.cross", kind: "cross" } })).toBe("separate");
     expect(mode({ measure: rolloutOf("attention-block") })).toBe("direct");
     expect(mode({ ...CROSS, measure: REACHING_INPUT })).toBe("separate");
     expect(mode({ measure: { axes: ["layer", "head", "key"] } })).toBe("none");
@@ -234,7 +234,7 @@ describe("the remark about the residual connection", () => {
   test("stands beside measures without it, and only those", () => {
     expect(remarks({ has_residual: false })).toBe(PAST);
     expect(remarks({ has_residual: true })).toBe("");
-    const cross = gathered(deep([[[[1]]]], { stream: { name: "cross" } }));
+    const cross = gathered(deep([[[[1]]]], { stream: { name: "text.cross", kind: "cross" } }));
     expect(caveats(cross).join("; ")).not.toContain("residual");
   });
 

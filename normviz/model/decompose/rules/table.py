@@ -27,7 +27,9 @@ READ_FROM_TOTAL = {
     "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "any", "all", "max", "min",
     "amax", "amin", "argmax", "topk", "argsort", "sort", "nonzero", "one_hot", "zeros_like",
     "ones_like", "empty_like", "new_zeros", "new_empty", "new_ones", "new_tensor", "new_full",
-    "full_like",
+    "full_like", "argmin", "bincount", "histc", "searchsorted", "bucketize", "unique", "isin",
+    "logical_not", "logical_and", "logical_or", "bitwise_not", "bitwise_and", "bitwise_or",
+    "invert", "unique_consecutive",
 }  # fmt: skip
 """Functions whose result has no parts: comparisons, choices, and new tensors of the same kind."""
 
