@@ -54,7 +54,7 @@ def test_empty_text(demo, refused, text):
 def test_nothing_but_special_tokens(demo, refused):
     refused(
         BadInput,
-        "special tokens",
+        "special and unknown tokens",
         "Give some text",
         lambda: analyze(demo[0], "[SEP] [SEP]", tokenizer=demo[1]),
     )

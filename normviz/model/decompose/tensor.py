@@ -121,7 +121,7 @@ def _run_rule_after_loss(name: str, total: Any, records: Sequence[Any], lost: Lo
 
 
 def _lose(total: Any, error: Exception) -> Any:
-    """Return lost records of what a function returned, integers too: they may be rounded numbers."""
+    """Return lost records of what a function returned; integers may be rounded numbers."""
     if isinstance(total, Tensor):
         return LostRecord(total=total, axis=-2, error=error)
     if isinstance(total, list | tuple):

@@ -32,16 +32,21 @@ PROJECTIONS = 16
 
 
 @cache
-def random_signs(width: int) -> Float[Tensor, "model projection"]:
+def random_signs(
+    width: int, dtype: torch.dtype, device: torch.device
+) -> Float[Tensor, "model projection"]:
     """Return random directions of signs, always the same; every coordinate is in each of them.
 
     An error in any coordinate shows in all of them, and errors in several coordinates do not
-    cancel in all. A space of few coordinates is looked at coordinate by coordinate.
+    cancel in all. A space of few coordinates is looked at coordinate by coordinate. The signs are
+    bits of scrambled numbers (SplitMix64), so that they are the same on every device.
     """
     if width <= PROJECTIONS:
-        return torch.eye(width)
-    generator = torch.Generator().manual_seed(0)
-    return torch.randint(0, 2, (width, PROJECTIONS), generator=generator) * 2.0 - 1.0
+        return torch.eye(width, dtype=dtype, device=device)
+    bits = torch.arange(1, width * PROJECTIONS + 1, device=device) * -7046029254386353131
+    bits = (bits ^ (bits >> 30)) * -4658895280553007687
+    bits = (bits ^ (bits >> 27)) * -7723592293110705685
+    return ((bits >> 40 & 1) * 2 - 1).reshape(width, PROJECTIONS).to(dtype)
 
 
 def check_attention(
@@ -56,7 +61,7 @@ def check_attention(
     """
     own = at_least_single(captured.output)
     bias = at_least_single(_bias(captured))
-    signs = random_signs(own.shape[-1]).to(own)
+    signs = random_signs(own.shape[-1], own.dtype, own.device)
     row_sums, part_sums = _sum_parts(captured, signs)
     expected = own @ signs
     missed = (part_sums + bias @ signs - expected).abs().amax(dim=-1)

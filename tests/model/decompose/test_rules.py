@@ -98,6 +98,7 @@ EXAMPLES = {
     "addmm": lambda x, t: torch.addmm(t.random(4), x[0], t.random(WIDTH, 4)),
     "matmul": lambda x, t: x @ t.random(WIDTH, 4),
     "bmm": lambda x, t: torch.bmm(x, t.random(1, WIDTH, 4)),
+    "einsum": lambda x, t: torch.einsum("btd,df->bft", x, t.random(WIDTH, 4)).mT,
     "add": lambda x, t: x + t.random(WIDTH) + t.low_rank,
     "sub": lambda x, t: t.low_rank - x - 2.0,
     "rsub": lambda x, t: torch.rsub(x, 3.0),
@@ -488,6 +489,44 @@ NOT_APPLICABLE = {
 @pytest.mark.parametrize("name", NOT_APPLICABLE)
 def test_operations_that_mix_tokens_in_other_ways_are_refused_by_name(name):
     function, reason = NOT_APPLICABLE[name]
+    tensors = Tensors(0)
     with pytest.raises(NoRule, match=reason) as caught:
-        function(Tensors(0).dense)
+        parts_of(function(tensors.dense) * 2, tensors)
     assert f"{name!r}" in str(caught.value)
+
+
+def test_what_is_lost_may_be_read_as_scores():
+    """Queries and keys need no rule: only their totals count."""
+    tensors = Tensors(0)
+    queries = torch.cumsum(tensors.dense, dim=1)
+    weights = (queries @ queries.mT).softmax(dim=-1)
+    assert not isinstance(weights, DecomposedTensor)
+    assert_adds_up(weights @ tensors.dense, tensors)
+
+
+def test_a_lost_factor_of_whole_tokens_is_held():
+    """A router's weight scales what an expert returns; its parts are not asked for."""
+    tensors = Tensors(0)
+    weight = torch.cumsum(tensors.dense, dim=1)[..., :1]
+    assert_adds_up(tensors.low_rank * weight, tensors)
+
+
+def test_a_lost_gate_is_not_held():
+    tensors = Tensors(0)
+    gate = torch.cumsum(tensors.dense, dim=1)
+    with pytest.raises(NoRule, match="cumsum"):
+        parts_of(tensors.low_rank * gate, tensors)
+
+
+def test_rounded_numbers_do_not_pass_for_constants():
+    """A kernel that rounds to integers and back would leave everything to the biases."""
+    tensors = Tensors(0)
+    with pytest.raises(NoRule, match="'long'"):
+        parts_of((tensors.dense * 10).long().double() / 10, tensors)
+
+
+def test_products_in_letters_of_weights_and_values_keep_tokens_apart():
+    tensors = Tensors(0)
+    weights = tensors.random(2, tensors.tokens, tensors.tokens).softmax(dim=-1)
+    values = tensors.dense[0].reshape(tensors.tokens, 2, -1)
+    assert_adds_up(torch.einsum("hij,jhd->ihd", weights, values), tensors)
