@@ -51,7 +51,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     links.pages |= {f"docs/pages/{file.src_uri}": file.src_uri for file in files}
     links.pages |= {f"notebooks/{p.name}": f"notebooks/{p.stem}.md" for p in NOTEBOOKS}
     links.pages |= {"docs/measures.toml": "measures.md"}
-    links.pages |= {"docs/pages/models.md": "models.md"}
+    links.pages |= {"tests/support/zoo/outcomes.json": "models.md"}
     for page, text in home.items():
         _add(files, config, page, links.rewrite(text, source="README.md", page=page))
     for path, page in MARKDOWN_FILES.items():

@@ -37,11 +37,10 @@ measured. {built} types have softmax attention. Of these work:
 {counts}
 
 A measurement counts as working if the receipt is green, the weights are those that the model itself
-reports, every attention was captured, and the model is left as it was. ◐ means that it works for
-a part, and that the receipt says which. The tables are made from
-[the outcomes](../../tests/support/zoo/outcomes.json), which the tests compare with new ones; see
-[how](../../tests/support/zoo/outcomes.py). A type stands for its usual classes: `llava` for
-`LlavaModel` and `LlavaForConditionalGeneration`.
+reports (where it reports any), no attention is missing, and the model is left as it was. ◐ means
+that it works for a part, and that the receipt says which. The tests measure every type again and
+compare ([how](../../tests/support/zoo/outcomes.py)). A type stands for its usual classes: `llava`
+for `LlavaModel` and `LlavaForConditionalGeneration`.
 
 """
 

@@ -117,10 +117,15 @@ def judge_flow(name: str, flow: Any) -> Outcome:
     if missing := find_missing(flow, watch(reference.model, reference.inputs)):
         return Outcome("missing", "", missing)
     torch.manual_seed(SEED)
-    if wrong := find_wrong_weights(flow, own_attentions(reference.model, reference.inputs)):
+    wrong, compared = compare_weights(flow, own_attentions(reference.model, reference.inputs))
+    if wrong:
         return Outcome("wrong", "", wrong)
-    notes = [note for note in receipt.notes if LEFT_OUT.search(note)]
-    return Outcome("left out", generalize(notes[0]), "; ".join(notes)) if notes else Outcome("pass")
+    if notes := [note for note in receipt.notes if LEFT_OUT.search(note)]:
+        return Outcome("left out", generalize(notes[0]), "; ".join(notes))
+    return Outcome("pass", "", f"{compared} of {len(receipt.checks)} layers {COMPARED}")
+
+
+COMPARED = "were compared with the model's own weights"
 
 
 def find_missing(flow: Any, witness: Any) -> str:
@@ -137,9 +142,10 @@ def find_missing(flow: Any, witness: Any) -> str:
     return ""
 
 
-def find_wrong_weights(flow: Any, own: list[torch.Tensor]) -> str:
-    """Return which weights are not among the model's own of the same shape, or ''."""
+def compare_weights(flow: Any, own: list[torch.Tensor]) -> tuple[str, int]:
+    """Return which weights are not among the model's own of the same shape, and how many are."""
     unused = list(own)
+    compared = 0
     for stream in flow.streams.values():
         if "weight" not in stream.measures:
             continue
@@ -148,10 +154,11 @@ def find_wrong_weights(flow: Any, own: list[torch.Tensor]) -> str:
             same_shape = [w for w in unused if w.shape == captured.shape]
             close = [w for w in same_shape if torch.allclose(w, captured, atol=1e-4, rtol=1e-3)]
             if same_shape and not close:
-                return f"{stream.name} layer {layer}: the weights are not the model's own"
+                return f"{stream.name} layer {layer}: the weights are not the model's own", compared
             if close:
+                compared += 1
                 unused = [w for w in unused if w is not close[0]]
-    return ""
+    return "", compared
 
 
 # --- the model as it was -------------------------------------------------------------------------

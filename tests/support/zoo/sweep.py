@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 import threading
@@ -175,11 +176,14 @@ def summarize(family: str, results: dict[str, dict[str, Any]]) -> list[str]:
     kinds = Counter(
         outcome.partition(":")[0] for r in results.values() if (outcome := r.get(family))
     )
+    details = [r.get(f"{family} detail", "") for r in results.values() if r.get(family) == "pass"]
+    compared = sum(bool(re.match(r"[1-9]\d* of", detail)) for detail in details)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     lines = [f"## {family}: {counts}", "", "| count | outcome | types |", "|---|---|---|"]
     for outcome, names in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
         shown = "" if outcome == "pass" and len(names) > 20 else ", ".join(sorted(names))
         lines.append(f"| {len(names)} | {outcome} | {shown} |")
+    lines.append(f"\n{compared} that pass were compared with weights that the model reports")
     return [*lines, ""]
 
 
