@@ -1,7 +1,7 @@
 """Running a model on prepared inputs, and making a flow of each text."""
 
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from importlib.metadata import version
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from normviz.core.catalog import ATTRIBUTIONS, ZEROINGS
+from normviz.core.catalog import ATTRIBUTIONS, ZEROINGS, axes_of
 from normviz.core.flow import Flow
 from normviz.core.receipt import Receipt
 from normviz.derived.complete import add_derived
@@ -65,6 +65,7 @@ def _run_stages(
     if "decomposition" in options.measures:
         try:
             results.decompositions = _decompose(model, prepared, reducer)
+            notes += _drop_misfits(results.decompositions, leave_out)
         except Exception as error:  # noqa: BLE001 - raised again, unless it may be left out
             notes.append(leave_out(["decomposition"], error))
     for family in (ATTRIBUTIONS, ZEROINGS):
@@ -78,6 +79,8 @@ def _run_stages(
                 gradients=options.gradients,
                 memory=options.memory,
             )
+            extra = results.zeroings if family is ZEROINGS else results.attributions
+            notes += _drop_misfits(extra, leave_out)
         except Exception as error:  # noqa: BLE001 - raised again, unless it may be left out
             notes.append(leave_out(measures, error))
     return results, (*_bias_notes(options), *notes)
@@ -155,6 +158,36 @@ def _leave_out(model: nn.Module, measures: Sequence[str], error: Exception, *, i
     if insist or not isinstance(refusal, NoRule | UnsupportedModel):
         raise refusal from (None if refusal is error else error)
     return f"left out: {', '.join(measures)}: {refusal.found}"
+
+
+def _drop_misfits(
+    results: MutableMapping[AttentionKey, Any], leave_out: Callable[..., str]
+) -> list[str]:
+    """Drop results about other tokens than those of their attention; return notes about them.
+
+    Windows are made inside a layer, and some models have their tokens on another axis.
+    """
+    misfits: dict[str, list[str]] = {}
+    for key, result in [*results.items()]:
+        stream, numbers = key[0], getattr(result, "numbers", result)
+        pairs = {n: t for n, t in numbers.items() if {"query", "key"} <= {*axes_of(n)}}
+        if any(t.shape[-2:] != (stream.queries, stream.keys) for t in pairs.values()):
+            misfits.setdefault(stream.tower, list(pairs))
+            del results[key]
+    notes = []
+    for tower, measures in misfits.items():
+        error = UnsupportedModel(
+            f"The layers of {tower} and their attentions do not see the same tokens.",
+            "Expected one sequence of vectors in a layer, all of which its attention reads.",
+            "Ask for the attention measures only: weight, value-norm, weighted-norm, attention.",
+        )
+        try:
+            notes.append(leave_out(measures, error))
+        except UnsupportedModel:
+            if not results:
+                raise
+            notes.append(f"left out: {', '.join(measures)}: {error.found}")
+    return notes
 
 
 def _decompose(

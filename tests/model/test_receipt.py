@@ -125,3 +125,68 @@ def test_heads_in_the_wrong_order_are_noticed(tiny, monkeypatch):
     monkeypatch.setattr(finishing.Context, "by_sequence", wrong)
     receipt = analyze(tiny("llama"), inputs=inputs()).receipt
     assert "the parts miss the model's own output" in receipt.failures[0]
+
+
+@pytest.mark.parametrize("name", ["bert", "llama", "gpt2"])
+def test_a_change_of_any_coordinate_of_what_leaves_the_attention_is_noticed(tiny, name):
+    model = tiny(name)
+    path = {
+        "bert": "encoder.layer.1.attention.output.dense",
+        "llama": "layers.1.self_attn",
+        "gpt2": "h.1.attn",
+    }
+    module = model.get_submodule(path[name])
+    for coordinate in range(32):
+
+        def change(_module, _args, output, coordinate=coordinate):
+            (output[0] if isinstance(output, tuple) else output)[..., coordinate] += 0.5
+
+        handle = module.register_forward_hook(change)
+        receipt = analyze(model, inputs=inputs()).receipt
+        handle.remove()
+        assert not receipt.ok, f"coordinate {coordinate} was changed, and the receipt is green"
+        assert "layer 1: the parts miss the model's own output" in receipt.failures[0]
+
+
+def test_a_factor_after_the_projection_is_part_of_what_is_measured(tiny):
+    """A hook that is linear belongs to f(x), as an adapter does."""
+    model = tiny("llama")
+    plain = analyze(model, inputs=inputs(), layers=[1])
+    module = model.layers[1].self_attn
+    handle = module.register_forward_hook(lambda _m, _a, output: (output[0] * 3, *output[1:]))
+    tripled = analyze(model, inputs=inputs(), layers=[1])
+    handle.remove()
+    assert tripled.receipt.ok, tripled.receipt
+    torch.testing.assert_close(
+        torch.tensor(tripled["value-norm"]), 3 * torch.tensor(plain["value-norm"])
+    )
+
+
+def test_a_negative_weight_is_noticed(tiny, monkeypatch):
+    """Norms of weighted vectors are products of weight and norm only if no weight is negative."""
+    original = listener.Listener.observe_attention
+
+    def turned(self, module, value, mask, output, weight):
+        return original(self, module, -value, mask, output, -weight)
+
+    monkeypatch.setattr(listener.Listener, "observe_attention", turned)
+    receipt = analyze(tiny("bert"), inputs=inputs()).receipt
+    assert any("which is negative" in failure for failure in receipt.failures)
+
+
+def test_an_attention_that_was_not_captured_is_named(tiny):
+    """A softmax in an attention that weights no values in a way normviz knows."""
+
+    class RunningAttention(torch.nn.Module):
+        def forward(self, hidden):
+            weight = (hidden @ hidden.mT).softmax(dim=-1)
+            return (weight[..., None] * hidden[:, None]).sum(dim=2)
+
+    model = tiny("bert")
+    model.pooler.extra = RunningAttention()
+    handle = model.pooler.register_forward_pre_hook(lambda module, args: (module.extra(*args),))
+    receipt = analyze(model, inputs=inputs()).receipt
+    handle.remove()
+    assert receipt.missed == ("pooler.extra",)
+    assert receipt.failures == ("the attention in pooler.extra was not captured",)
+    assert Receipt.from_dict(json.loads(json.dumps(receipt.to_dict()))).missed == receipt.missed

@@ -106,8 +106,7 @@ class AssembledAttention:
     bias: Tensor | None
     terms: tuple[ProjectionTerm, ...]
     output: Tensor
-    axes: ContextAxes | None
-    """None where the heads' outputs are in no tensor of their own."""
+    axes: ContextAxes
 
 
 def root_form(contexts: Sequence[Context], roots: dict[Any, Layout]) -> Form:
@@ -211,10 +210,14 @@ def _assemble(
     )
 
 
-def _axes(context: Context, reading: ContextReading) -> ContextAxes | None:
-    if context.tensor_shape is None:
-        return None
+def _axes(context: Context, reading: ContextReading) -> ContextAxes:
     shape = context.shape
+    if context.tensor_shape is None:  # torch's own attention: see `tracking`
+        sequences, heads = context.leading
+        order = torch.Size([shape.queries, sequences, heads, shape.dim])
+        return ContextAxes(
+            context.leading, (2, 0, 1, 3), order, shape.queries, shape.dim, reading.rows
+        )
     return ContextAxes(
         context.leading, context.order, context.tensor_shape, shape.queries, shape.dim, reading.rows
     )

@@ -4,7 +4,8 @@ A layer is an element of a ModuleList in which modules have an attention inside:
 of modules of one class, or a list of several kinds of layers.
 """
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torch import Tensor, nn
@@ -50,12 +51,29 @@ def has_attention(layer: nn.Module) -> bool:
     return any("Attention" in type(module).__name__ for module in inside)
 
 
-def last_layers(layers: Mapping[nn.Module, str]) -> set[nn.Module]:
-    """Return the last layer of each list of several; a single one may run again and again."""
+def outer_layers(layers: Mapping[nn.Module, str]) -> tuple[set[nn.Module], set[nn.Module]]:
+    """Return the first and the last layer of each list; single ones may run again and again."""
     lists: dict[str, list[nn.Module]] = {}
     for layer, name in layers.items():
         lists.setdefault(name.rpartition(".")[0], []).append(layer)
-    return {members[-1] for members in lists.values() if len(members) > 1}
+    several = [members for members in lists.values() if len(members) > 1]
+    return {members[0] for members in several}, {members[-1] for members in several}
+
+
+def bind_arguments(
+    layer: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> inspect.BoundArguments:
+    """Return the arguments of a call of a layer by the names of its parameters.
+
+    Some models still call a layer by the older name of its hidden states.
+    """
+    signature = inspect.signature(type(layer).forward)
+    known = signature.parameters
+    renamed = {
+        f"{name}s" if name not in known and f"{name}s" in known else name: value
+        for name, value in kwargs.items()
+    }
+    return signature.bind_partial(layer, *args, **renamed)
 
 
 def encoder_prefix(model: nn.Module, names: Mapping[nn.Module, str]) -> str | None:
@@ -77,5 +95,5 @@ def sequence_of(name: str, encoder: str | None) -> SourceSequence:
 
 def hidden_states_in(output: Any) -> Tensor:
     """Return the hidden states in what a layer returns: the output itself or its first item."""
-    vectors: Tensor = output[0] if isinstance(output, tuple) else output
+    vectors: Tensor = output[0] if isinstance(output, tuple | list) else output
     return vectors

@@ -62,7 +62,7 @@ class CapturedAttention:
     value_bias: Values | None = None
     """The part of the values that is the bias of their projection, if asked for."""
     axes: ContextAxes | None = None
-    """How the tensor of the heads' outputs is ordered; None where they have none."""
+    """How the tensor of the heads' outputs is ordered."""
     inside: tuple[nn.Module, ...] = ()
     """The modules that were running, the outermost first."""
     record: Record | None = None
@@ -180,6 +180,10 @@ class Listener(Generic[Result]):
         out: Tensor = arguments["out_proj_weight"]
         self.follower.set(output, apply_linear(form, out.detach().T, arguments["out_proj_bias"]))
         return output
+
+    def edit_heads(self, context: Tensor) -> Tensor:
+        """Return the heads' outputs as they are."""
+        return context
 
     def _start(self, context: Context, module: nn.Module) -> Form:
         """Return the form of a new context, after the attentions before it were followed."""

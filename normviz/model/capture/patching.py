@@ -34,7 +34,7 @@ def patched(owners: Iterable[object], attribute: str, value: object) -> Iterator
     """Set an attribute of some objects for the length of a `with`.
 
     Several threads may patch the same model: the last one to leave restores the original value. An
-    attribute that already has the value, and that nobody patched, is left alone.
+    attribute that already has this very value, and that nobody patched, is left alone.
     """
     entered = []
     with _LOCK:
@@ -42,7 +42,7 @@ def patched(owners: Iterable[object], attribute: str, value: object) -> Iterator
             key = (id(owner), attribute)
             if key not in _PATCHES:
                 original = getattr(owner, attribute)
-                if original == value:
+                if original is value:
                     continue
                 _PATCHES[key] = _Patch(owner, original)
                 setattr(owner, attribute, value)

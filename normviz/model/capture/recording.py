@@ -15,7 +15,13 @@ from torch import Tensor, nn
 
 from normviz.model.capture.finishing import ContextAxes
 from normviz.model.capture.hooks import hook
-from normviz.model.capture.layers import encoder_prefix, hidden_states_in, layers_of, sequence_of
+from normviz.model.capture.layers import (
+    bind_arguments,
+    encoder_prefix,
+    hidden_states_in,
+    layers_of,
+    sequence_of,
+)
 from normviz.model.capture.listener import CapturedAttention, capture
 from normviz.model.capture.patching import eager_experts
 from normviz.model.capture.tracking import CROSS_INPUT_NAMES
@@ -163,8 +169,7 @@ class _Recorder:
 
     def before_layer(self, layer: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Note the arguments of a layer."""
-        signature = inspect.signature(type(layer).forward)
-        self.running.append(signature.bind_partial(layer, *args, **kwargs))
+        self.running.append(bind_arguments(layer, args, kwargs))
 
     def after_layer(self, layer: nn.Module, _args: Any, _kwargs: Any, output: Any) -> None:
         """Complete the call of the layer that ran."""
@@ -184,7 +189,7 @@ class _Recorder:
     def after_norm(self, norm: nn.Module, args: tuple[Any, ...], _output: Any) -> None:
         """Note a norm outside all layers: it may be the last before the first layer."""
         sequence = self.sequence(norm)
-        if not self.running and all(call.sequence != sequence for call in self.calls):
+        if args and not self.running and all(call.sequence != sequence for call in self.calls):
             self.norms[sequence] = NormCall(norm, args[0])
 
     def sequence(self, module: nn.Module) -> SourceSequence:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from normviz.model.capture.early_stop import StopForward
 from normviz.model.capture.hooks import active_observer, hook
-from normviz.model.capture.layers import hidden_states_in
+from normviz.model.capture.layers import bind_arguments, hidden_states_in
 from normviz.model.capture.recording import AttentionCall, LayerCall, RecordedPass
 from normviz.model.capture.tracking import AttentionTracker, Product
 
@@ -66,7 +66,7 @@ class _Rerun:
     def before_layer(self, layer: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.trace.contexts.append([])
         call = self.calls[self.number]
-        bound = call.bound.signature.bind_partial(layer, *args, **kwargs)
+        bound = bind_arguments(layer, args, kwargs)
         if self.point == HookPoint("input", self.number):
             bound.arguments[call.input_name] = self.vectors
         self.trace.input = bound.arguments[call.input_name]
@@ -188,9 +188,13 @@ class _ContextObserver:
     def observe_multihead(
         self, arguments: Mapping[str, Any], weight: Tensor, output: Tensor
     ) -> Tensor:
-        """Return the output of torch's own multi-head attention, passed through the function."""
+        """Return the output of torch's own multi-head attention, its heads passed through."""
         del arguments, weight
-        return self.function(output)
+        return output
+
+    def edit_heads(self, context: Tensor) -> Tensor:
+        """Return the heads' outputs inside torch's own attention, passed through the function."""
+        return self.function(context)
 
     def before_function(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """Do nothing: only attentions matter here."""

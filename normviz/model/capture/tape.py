@@ -4,7 +4,6 @@ Before a layer runs, every token's vector is marked as that token's own; after i
 tape goes to a callback, and the model continues with plain tensors.
 """
 
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -14,11 +13,12 @@ from torch import Tensor, nn
 
 from normviz.model.capture.hooks import active_observer, hook
 from normviz.model.capture.layers import (
+    bind_arguments,
     encoder_prefix,
     has_attention,
     hidden_states_in,
-    last_layers,
     layers_of,
+    outer_layers,
     sequence_of,
 )
 from normviz.model.capture.patching import eager_experts
@@ -57,8 +57,8 @@ class LayerTracer:
         self.through_all_layers = through_all_layers
         self.layers = layers_of(model)
         is_single = encoder_prefix(model, {m: n for n, m in model.named_modules()}) is None
-        self.last = last_layers(self.layers) if is_single else set()
-        """The last layers of towers: what is made of their output is no longer on the tape."""
+        self.first, self.last = outer_layers(self.layers) if is_single else (set(), set())
+        """The first and last layers of towers, each of which is on a tape of its own."""
         self.names = {module: name for name, module in model.named_modules()}
         self.callback = callback
         self.model = model
@@ -85,11 +85,14 @@ class LayerTracer:
         """Return the layer's arguments with every token's vector marked as its own."""
         if not (self.through_all_layers or has_attention(layer)):
             return args, kwargs
-        bound = inspect.signature(type(layer).forward).bind_partial(layer, *args, **kwargs)
+        bound = bind_arguments(layer, args, kwargs)
         hidden = next((n for n, v in bound.arguments.items() if isinstance(v, Tensor)), None)
         if hidden is None:
             return args, kwargs
-        marked = {hidden: self._mark(bound.arguments[hidden], self._sequence(layer))}
+        entering = bound.arguments[hidden]
+        if layer in self.first:
+            entering = unwrap(entering)
+        marked = {hidden: self._mark(entering, self._sequence(layer))}
         for name in CROSS_INPUT_NAMES:
             if isinstance(bound.arguments.get(name), Tensor):
                 marked[name] = self._mark(bound.arguments[name], "other")
@@ -156,6 +159,14 @@ def layers_on_tape(
             hook(stack, before, tracer.before_module, observer=observer)
             if module in tracer.layers:
                 hook(stack, before, tracer.before_layer, observer=observer, with_kwargs=True)
-                hook(stack, after, tracer.after_layer, observer=observer, with_kwargs=True)
+                # Before all others: what they keep, such as hidden states, is not on the tape.
+                hook(
+                    stack,
+                    after,
+                    tracer.after_layer,
+                    observer=observer,
+                    with_kwargs=True,
+                    prepend=True,
+                )
             hook(stack, after, tracer.after_module, observer=observer)
         yield

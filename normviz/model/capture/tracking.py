@@ -93,6 +93,9 @@ class FunctionObserver(AttentionObserver, Protocol):
     ) -> Tensor:
         """Observe torch's own multi-head attention, projected; return what takes its place."""
 
+    def edit_heads(self, context: Tensor) -> Tensor:
+        """Return what takes the place of the heads' outputs inside torch's own attention."""
+
     def before_function(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """Observe that a function is about to run."""
 
@@ -217,7 +220,7 @@ class AttentionTracker(TorchFunctionMode):
         assert weight is not None  # noqa: S101 - it was asked for
         given = dict(bound.arguments)
         if self.written_out or isinstance(given["value"], DecomposedTensor):
-            output, returned = _multihead_output(given, weight), weight
+            output, returned = _multihead_output(given, weight, self.observer.edit_heads), weight
         else:
             output, returned = func(*args, **options)
         return self.observer.observe_multihead(arguments, weight, output), returned
@@ -232,12 +235,15 @@ def multihead_value_map(arguments: Mapping[str, Any]) -> tuple[Tensor, Tensor | 
     return weight, None if bias is None else bias.chunk(3)[2]
 
 
-def _multihead_output(arguments: Mapping[str, Any], weight: Tensor) -> Tensor:
+def _multihead_output(
+    arguments: Mapping[str, Any], weight: Tensor, edit_heads: Callable[[Tensor], Tensor]
+) -> Tensor:
     """Return the output of torch's own multi-head attention, step by step."""
     sequences, heads = weight.shape[:2]
     value: Tensor = F.linear(arguments["value"], *multihead_value_map(arguments))
     by_head = value.reshape(value.shape[0], sequences * heads, -1).transpose(0, 1)
     context = torch.bmm(weight.flatten(0, 1), by_head).transpose(0, 1)
+    context = edit_heads(context.reshape(weight.shape[2], sequences, heads, -1))
     joined = context.reshape(weight.shape[2], sequences, -1)
     return F.linear(joined, arguments["out_proj_weight"], arguments["out_proj_bias"])
 

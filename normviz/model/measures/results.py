@@ -66,9 +66,9 @@ class StageResults:
     """The attentions that ran and were not captured, by the name of their module."""
     layers: dict[AttentionKey, LayerResult] = field(default_factory=dict)
     ladders: dict[AttentionKey, LadderResult] = field(default_factory=dict)
-    decompositions: Mapping[AttentionKey, LadderResult] = field(default_factory=dict)
+    decompositions: dict[AttentionKey, LadderResult] = field(default_factory=dict)
     attributions: dict[AttentionKey, Attribution] = field(default_factory=dict)
-    zeroings: Mapping[AttentionKey, dict[str, Tensor]] = field(default_factory=dict)
+    zeroings: dict[AttentionKey, dict[str, Tensor]] = field(default_factory=dict)
 
 
 def select_heads(tensor: Tensor, heads: tuple[int, ...]) -> Tensor:

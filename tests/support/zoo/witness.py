@@ -100,7 +100,13 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
 
 
 def own_attentions(model: torch.nn.Module, inputs: dict[str, Any]) -> list[torch.Tensor]:
-    """Return the weights that a model itself reports, one sequence each; [] if it cannot."""
+    """Return the weights that a model itself reports, one sequence each; [] if it cannot.
+
+    Without a cache: with one, some models leave out their mask, as they do to continue a text.
+    """
+    for module in model.modules():
+        if hasattr(getattr(module, "config", None), "use_cache"):
+            module.config.use_cache = False
     try:
         with torch.no_grad():
             output = model(**inputs, output_attentions=True)

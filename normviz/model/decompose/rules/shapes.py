@@ -10,6 +10,7 @@ from torch.func import vmap
 from normviz.model.decompose.rules.table import (
     RuleNotApplicable,
     elementwise_record,
+    identity_record,
     linear_record,
     rule,
 )
@@ -160,6 +161,8 @@ def concatenate(total: Tensor, pieces: Any, dim: int = 0, **_: Any) -> Record:
     """Pieces side by side; a piece without parts comes from no token."""
     records = tuple(piece for piece in pieces if isinstance(piece, Record))
     first = records[0]
+    if len(pieces) == 1 and total.ndim == first.total.ndim:
+        return identity_record(total, first)
     function = torch.stack if total.ndim > first.total.ndim else torch.cat
     axis = dim % total.ndim - total.ndim
     if function is torch.cat and axis == first.axis:

@@ -220,5 +220,9 @@ def _widest_bytes(call: LayerCall) -> int:
     tokens = max(
         vectors.shape[-2] for vectors in (call.input, call.cross_input) if vectors is not None
     )
-    scores = max(attention.heads for attention in call.attentions) * tokens * call.input.shape[-2]
+    scores = (
+        max((attention.heads for attention in call.attentions), default=1)
+        * tokens
+        * call.input.shape[-2]
+    )
     return max(scores, 4 * call.input.numel()) * call.input.element_size()
