@@ -101,7 +101,10 @@ def count_of(name: str) -> int:
 # --- a flow that came back -----------------------------------------------------------------------
 
 UNCAPTURED = re.compile(r"not captured|uncaptured|could not be captured", re.IGNORECASE)
-LEFT_OUT = re.compile(r"left out|leaves out|could not be measured", re.IGNORECASE)
+LEFT_OUT = re.compile(
+    r"^(?!\w+: rollout:).*(left out|leaves out|could not be measured)", re.IGNORECASE
+)
+"""Notes on measures that were left out; how a rollout is defined is no such note."""
 
 
 def judge_flow(name: str, flow: Any) -> Outcome:
