@@ -14,7 +14,7 @@ import normviz
 from normviz.core.catalog import MEASURES
 
 sys.path.insert(0, str(ROOT / "docs"))
-from making import gallery, links, measures, readme, running, sources, stories
+from making import gallery, links, measures, models, readme, running, sources, stories
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 CITED = re.compile(r"\]\(\.\./\.\./(tests/[\w/]+\.py|js/test/[\w./]+)(?:#(\w+))?\)")

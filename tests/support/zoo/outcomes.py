@@ -104,6 +104,7 @@ UNCAPTURED = re.compile(r"not captured|uncaptured|could not be captured", re.IGN
 SAID = re.compile(r"not captured|are not shown")
 """What a note says of weights that a flow does not hold."""
 LEFT_OUT = re.compile(r"^left out: ")
+"""Notes on measures that were left out."""
 
 
 def judge_flow(name: str, flow: Any) -> Outcome:
