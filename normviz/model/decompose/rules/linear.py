@@ -28,6 +28,7 @@ from normviz.model.decompose.tape import (
     stays_own,
 )
 from normviz.model.decompose.vectors import LowRankParts, add_low_rank
+from normviz.model.einsum import read_product
 from normviz.model.types import at_least_single
 
 # --- linear maps of vectors ---------------------------------------------------------------------
@@ -271,10 +272,10 @@ def identity(total: Tensor, x: Any, *_: Any, **__: Any) -> Any:
 def einsum(total: Tensor, equation: str, *operands: Any) -> Any:
     """A product of two tensors in letters: one that can be written as a matrix product."""
     factors = tuple(operands[0]) if len(operands) == 1 else operands
-    terms, _, target = equation.replace(" ", "").partition("->")
-    letters = terms.split(",")
-    if "." in equation or not target or len(factors) != 2:  # noqa: PLR2004
-        raise RuleNotApplicable("it is not a product of two tensors in named axes")
+    if len(factors) != 2 or "->" not in equation:  # noqa: PLR2004
+        raise RuleNotApplicable("it is not a product of two tensors")
+    shapes = [(f.total if isinstance(f, Record) else f).ndim for f in factors]
+    letters, target = read_product(equation, shapes)
     (first, left), (second, right) = zip(letters, factors, strict=True)
     if isinstance(left, Record) and not isinstance(right, Record):
         # A product is symmetric: the parts are on the right, as values are.
@@ -291,7 +292,7 @@ def einsum(total: Tensor, equation: str, *operands: Any) -> Any:
         raise RuleNotApplicable("both of its factors have parts")
     token = second[right.axis]
     if token not in summed:
-        apply = lambda part: _einsum_part(equation, letters, factors, right, part)  # noqa: E731
+        apply = lambda part: _einsum_part(letters, target, factors, right, part)  # noqa: E731
         return linear_record(total, (right,), apply, axis=target.index(token) - len(target))
     if len(summed) != 1 or len(rows) != 1 or len(columns) != 1:
         raise RuleNotApplicable("it is not a product of weights and values")
@@ -299,11 +300,10 @@ def einsum(total: Tensor, equation: str, *operands: Any) -> Any:
 
 
 def _einsum_part(
-    equation: str, letters: list[str], factors: tuple[Any, ...], right: Record, part: Tensor
+    letters: list[str], target: str, factors: tuple[Any, ...], right: Record, part: Tensor
 ) -> Tensor:
     """Return the product with parts, which have their sources in front, in place of the total."""
-    free = next(letter for letter in string.ascii_letters if letter not in equation)
-    target = equation.replace(" ", "").partition("->")[2]
+    free = next(letter for letter in string.ascii_letters if letter not in "".join(letters))
     terms = [free + t if f is right else t for t, f in zip(letters, factors, strict=True)]
     values = [part if f is right else at_least_single(f) for f in factors]
     return torch.einsum(f"{','.join(terms)}->{free}{target}", values)

@@ -61,8 +61,8 @@ def find_rungs(trace: LayerTrace) -> dict[SourceSequence, dict[str, Record]]:
         ladders[block.reads] = ladder
     if not ladders:
         raise UnsupportedModel(
-            f"Layer {trace.name} adds nothing from an attention to its input.",
-            "The ladder needs a residual sum around the attention.",
+            f"No residual sum around the attention of layer {trace.name} was found.",
+            "The ladder needs a sum of what enters a layer and what leaves its attention.",
             "Ask for the attention measures only: weight, value-norm, weighted-norm, attention.",
         )
     return ladders
