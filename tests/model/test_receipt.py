@@ -4,8 +4,10 @@ import dataclasses
 import json
 
 import architectures
+import numpy as np
 import pytest
 import torch
+import zoo
 
 from normviz.core.receipt import Receipt
 from normviz.model.analyze import analyze
@@ -190,3 +192,34 @@ def test_an_attention_that_was_not_captured_is_named(tiny):
     assert receipt.missed == ("pooler.extra",)
     assert receipt.failures == ("the attention in pooler.extra was not captured",)
     assert Receipt.from_dict(json.loads(json.dumps(receipt.to_dict()))).missed == receipt.missed
+
+
+def test_a_model_that_goes_through_single_precision_is_judged_by_it(tiny):
+    """The norms of a Llama are computed in single precision, whatever it runs in."""
+    model = tiny("llama").double()
+    receipt = analyze(model, inputs=inputs(), measures=["hidden-attribution"]).receipt
+    assert receipt.ok, receipt
+    assert {check.dtype for check in receipt.gradients} == {"float32"}
+    model = tiny("bert").double()
+    receipt = analyze(model, inputs=inputs(), measures=["hidden-attribution"]).receipt
+    assert receipt.ok, receipt
+    assert {check.dtype for check in receipt.gradients} == {"float64"}
+
+
+def test_image_tokens_that_read_ahead_are_no_false_alarm():
+    specimen = zoo.build("gemma3-image-block")
+    flow = analyze(specimen.model, inputs=specimen.inputs, measures=["weight"])
+    assert flow.receipt.ok, flow.receipt
+    weight = flow.stream("text")["weight"]
+    assert np.triu(weight, k=1).any(), "no token reads ahead"
+
+
+def test_a_model_that_decides_by_the_name_of_its_attention_sees_eager():
+    """Sparse attention leaves its mask out under any name that it does not know."""
+    specimen = zoo.build("deepseek_v32")
+    flow = analyze(specimen.model, inputs=specimen.inputs, measures=["weight"])
+    own = zoo.build("deepseek_v32", attention="eager")
+    with torch.no_grad():
+        expected = own.model(**own.inputs, output_attentions=True).attentions
+    for weight, layer in zip(flow["weight"], expected, strict=True):
+        np.testing.assert_allclose(weight, layer[0].numpy(), atol=1e-5)

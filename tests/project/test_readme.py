@@ -227,3 +227,20 @@ def test_a_failing_statement_is_reported_with_its_line_and_the_others_run():
 
 if __name__ == "__main__":
     Path(sys.argv[1]).write_text(json.dumps(run_blocks(PYTHON)), encoding="utf-8")
+
+
+def test_the_counts_of_supported_models_are_those_of_the_table():
+    outcomes = json.loads((ROOT / "tests/support/zoo/outcomes.json").read_text(encoding="utf-8"))
+    rows = [row for row in outcomes.values() if row["attention"] != "none"]
+
+    def count(family, kind):
+        return sum(row[family].partition(":")[0] == kind for row in rows)
+
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    sentence = (
+        f"Of {len(rows)} types with softmax attention, the four attention measures work for "
+        f"{count('attention', 'pass')}, `measures=\"all\"` for {count('all', 'pass')} (and for "
+        f"{count('all', 'left out')} more without what they cannot have, which the receipt names), "
+        f"`hidden-attribution` for {count('gradients', 'pass')}."
+    )
+    assert sentence in text

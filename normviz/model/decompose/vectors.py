@@ -82,11 +82,13 @@ class LowRankParts:
             projections[self.self_queries].diagonal().add_(own)
         return projections
 
-    def sum_over_sources(self, step: int = 1) -> Float[Tensor, "query coordinate"]:
-        """Return the sum over all sources, in every coordinate or in every `step`-th."""
-        total = (self.weight @ self.vectors[..., ::step]).sum(dim=0)
+    def sum_over_sources(
+        self, directions: Float[Tensor, "feature direction"]
+    ) -> Float[Tensor, "query direction"]:
+        """Return the sum over all sources, on some directions."""
+        total = (self.weight @ (self.vectors @ directions)).sum(dim=0)
         if self.residual is not None:
-            total[self.self_queries] += self.residual[:, ::step]
+            total[self.self_queries] += self.residual @ directions
         return total
 
     def self_parts(self, start: int) -> Float[Tensor, "source feature"]:

@@ -24,7 +24,7 @@ from normviz.model.decompose.tape import (
     SourceSequence,
 )
 from normviz.model.measures.ladder.rungs import behind_copies, find_rungs
-from normviz.model.measures.ladder.sums import RungSums, coordinate_step, token_vectors
+from normviz.model.measures.ladder.sums import RungSums, signs_for, token_vectors
 from normviz.model.types import at_least_single, row_shares
 
 LARGEST_RUN = 2**28
@@ -286,9 +286,9 @@ def _share(length: Tensor, rest: Tensor) -> Tensor:
 
 
 def _relative_error(total: Tensor, bias: Tensor, part_sum: Tensor) -> float:
-    coordinates = slice(None, None, coordinate_step(total))
-    seen = total[:, coordinates]
-    missed = (part_sum + bias[:, coordinates] - seen).abs().amax()
+    signs = signs_for(total)
+    seen = total @ signs
+    missed = (part_sum + bias @ signs - seen).abs().amax()
     return float(missed / seen.abs().amax().clamp(min=torch.finfo(total.dtype).tiny))
 
 

@@ -9,10 +9,8 @@ from torch import Tensor
 from normviz.model.decompose import Record, Replay
 from normviz.model.decompose.vectors import LowRankParts, PerHeadParts
 from normviz.model.measures.attention import head_sum_norm
+from normviz.model.measures.checks import random_signs
 from normviz.model.types import at_least_single
-
-COORDINATES = 16
-"""In how many coordinates of the model's space, evenly spread, the parts are summed."""
 
 
 @dataclass
@@ -29,7 +27,7 @@ class RungSums:
     own_parts: list[Float[Tensor, "source model"]] = field(default_factory=list)
     """The part of each token that comes from itself."""
     part_sum: Tensor | None = None
-    """The sum of the parts, in a few coordinates."""
+    """The sum of the parts, on a few random directions."""
 
     def add(self, record: Record, replay: Replay) -> None:
         """Add the parts of some sources."""
@@ -49,7 +47,7 @@ class RungSums:
         for column in (self.lengths, self.projections, self.gains):
             column.append(empty)
         self.own_parts.append(total.new_zeros(count, total.shape[-1]))
-        self._add_to_sum(total[:, :: coordinate_step(total)] * 0)
+        self._add_to_sum(total @ signs_for(total) * 0)
 
     def _add_low_rank(self, parts: LowRankParts, total: Tensor, replay: Replay) -> None:
         reads_itself = replay.sources.sequence == "own"
@@ -61,7 +59,7 @@ class RungSums:
             self.gains.append(l1_gain(parts.dense(total.shape), total))
         if own_parts is not None:
             self.own_parts.append(own_parts)
-        self._add_to_sum(parts.sum_over_sources(coordinate_step(total)))
+        self._add_to_sum(parts.sum_over_sources(signs_for(total)))
 
     def _add_dense(
         self, vectors: Float[Tensor, "source query model"], total: Tensor, replay: Replay
@@ -74,7 +72,7 @@ class RungSums:
         if replay.sources.sequence == "own":
             to_itself = vectors[:, replay.sources.start : replay.sources.stop]
             self.own_parts.append(to_itself.diagonal(dim1=0, dim2=1).T)
-        self._add_to_sum(vectors[..., :: coordinate_step(total)].sum(dim=0))
+        self._add_to_sum(vectors.sum(dim=0) @ signs_for(total))
 
     def _add_to_sum(self, coordinates: Tensor) -> None:
         self.part_sum = coordinates if self.part_sum is None else self.part_sum + coordinates
@@ -119,9 +117,9 @@ def token_vectors(record: Record) -> Float[Tensor, "query model"]:
     return at_least_single(record.total).reshape(record.token_count, -1)
 
 
-def coordinate_step(total: Tensor) -> int:
-    """Return how far apart the coordinates are in which parts are summed."""
-    return max(1, total.shape[-1] // COORDINATES)
+def signs_for(total: Tensor) -> Float[Tensor, "model projection"]:
+    """Return the random directions on which the parts of a tensor are summed."""
+    return random_signs(total.shape[-1], total.dtype, total.device)
 
 
 def _unit(total: Tensor) -> Tensor:
