@@ -129,6 +129,12 @@ def require_stacked(stream: Stream) -> Stream:
             "Use a measure of single layers, or hidden-attribution, which goes through the whole "
             "model.",
         )
+    if len(stream.queries) != len(stream.keys):
+        raise BadInput(
+            f"The {stream.name} stream has {len(stream.queries)} queries, {len(stream.keys)} keys.",
+            "Expected self-attention, where each layer reads the output of the one below.",
+            "Use a measure of single layers.",
+        )
     if not is_stacked(stream):
         raise BadInput(
             f"The {stream.name} stream holds the layers {', '.join(map(str, stream.layers))}.",
@@ -140,7 +146,7 @@ def require_stacked(stream: Stream) -> Stream:
 
 def is_stacked(stream: Stream) -> bool:
     """Whether each layer of the stream reads the output of the one before it, from layer 0 on."""
-    if stream.kind == "cross" or stream.interruption:
+    if stream.kind == "cross" or stream.interruption or len(stream.queries) != len(stream.keys):
         return False
     return stream.layers == tuple(range(len(stream.layers)))
 

@@ -62,6 +62,7 @@ def _run_stages(
     leave_out = partial(_leave_out, model, insist=options.by_name)
     reducer, notes = _run_first_pass(model, prepared, options)
     results = reducer.results
+    notes += _drop_misfits(results.ladders, leave_out)
     if "decomposition" in options.measures:
         try:
             results.decompositions = _decompose(model, prepared, reducer)
@@ -165,20 +166,22 @@ def _drop_misfits(
 ) -> list[str]:
     """Drop results about other tokens than those of their attention; return notes about them.
 
-    Windows are made inside a layer, and some models have their tokens on another axis.
+    Windows are made inside a layer, several tiles are several sequences, and some models have their
+    tokens on another axis.
     """
     misfits: dict[str, list[str]] = {}
     for key, result in [*results.items()]:
         stream, numbers = key[0], getattr(result, "numbers", result)
         pairs = {n: t for n, t in numbers.items() if {"query", "key"} <= {*axes_of(n)}}
-        if any(t.shape[-2:] != (stream.queries, stream.keys) for t in pairs.values()):
+        expected = (stream.sequences, stream.queries, stream.keys)
+        if any((t.shape[0], *t.shape[-2:]) != expected for t in pairs.values()):
             misfits.setdefault(stream.tower, list(pairs))
             del results[key]
     notes = []
     for tower, measures in misfits.items():
         error = UnsupportedModel(
-            f"The layers of {tower} and their attentions do not see the same tokens.",
-            "Expected one sequence of vectors in a layer, all of which its attention reads.",
+            f"The layers of {tower} see other tokens than their attentions, or several sequences.",
+            "These measures need one sequence of vectors in a layer, all read by its attention.",
             "Ask for the attention measures only: weight, value-norm, weighted-norm, attention.",
         )
         try:
@@ -248,7 +251,8 @@ def _layer_count(model: Any) -> int | None:
     """Return how many attentions a pass will have, where the configuration says so."""
     if has_encoder(model):
         return None
-    return getattr(getattr(model, "config", None), "num_hidden_layers", None)
+    count = getattr(getattr(model, "config", None), "num_hidden_layers", None)
+    return count if isinstance(count, int) else None
 
 
 @cache

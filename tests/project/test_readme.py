@@ -239,7 +239,7 @@ def test_the_counts_of_supported_models_are_those_of_the_table():
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     sentence = (
         f"Of {len(rows)} types with softmax attention, the four attention measures work for "
-        f"{count('attention', 'pass')}, `measures=\"all\"` for {count('all', 'pass')} (and for "
+        f'{count("attention", "pass")}, `measures="all"` for {count("all", "pass")} (and for '
         f"{count('all', 'left out')} more without what they cannot have, which the receipt names), "
         f"`hidden-attribution` for {count('gradients', 'pass')}."
     )

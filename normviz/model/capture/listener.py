@@ -341,7 +341,7 @@ class Listener(Generic[Result]):
         sequences, _, queries, keys = shape
         layer = self.layers.find_layer(pending.running, module)
         if layer is None:
-            tower, call = self.names[module].rpartition(".")[0], 0
+            tower = self.names[module] or "model"
             stream = StreamId(self.kind_of(module), tower, queries, keys, sequences, chunk=chunk)
             number, again = 0, True
         else:

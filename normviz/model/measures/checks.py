@@ -144,8 +144,10 @@ def forbidden_positions(
     masks: list[Tensor] = []
     if captured.mask is not None:
         mask = captured.mask[..., : captured.weight.shape[-1]]
-        lowest = torch.finfo(mask.dtype).min / 2 if mask.is_floating_point() else None
-        masks.append(~mask if lowest is None else mask <= lowest)
+        if mask.dtype == torch.bool:
+            masks.append(~mask)
+        elif mask.is_floating_point():  # whole numbers are added as they are, and forbid nothing
+            masks.append(mask <= torch.finfo(mask.dtype).min / 2)
     if keys is not None:
         masks.append(~keys[:, None, None, :])
     causal = captured.stream.kind == "decoder" and getattr(captured.module, "is_causal", False)

@@ -163,7 +163,7 @@ class AttentionReducer:
         numbers: dict[str, Tensor] = {}
         if captured.projection.terms:
             return self._factored_measures(captured, heads)
-        if "attention" in self.measures and not self.needs_tape:
+        if self._has_attention_measure(captured):
             table = gram(value, out, self.scratch)
             norms = gram_norm(table)
             numbers["attention"] = head_sum_norm(weight, table)
@@ -174,6 +174,11 @@ class AttentionReducer:
         if {"weight", "weighted-norm"} & set(self.measures):
             numbers["weight"] = select_heads(weight, heads)
         return numbers
+
+    def _has_attention_measure(self, captured: CapturedAttention) -> bool:
+        """Whether `attention` is computed here, not with the ladder, which needs one sequence."""
+        alone = captured.stream.sequences > 1 or captured.stream.is_windowed
+        return "attention" in self.measures and (alone or not self.needs_tape)
 
     def _factored_measures(
         self, captured: CapturedAttention, heads: tuple[int, ...]
@@ -191,7 +196,7 @@ class AttentionReducer:
             by_head, summed = factored_norms(weight, value, captured.projection.terms)
             if "weighted-norm" in asked_for:
                 numbers["weighted-norm"] = select_heads(by_head, heads)
-            if "attention" in asked_for and not self.needs_tape:
+            if self._has_attention_measure(captured):
                 numbers["attention"] = summed
         return numbers
 

@@ -146,21 +146,25 @@ def find_missing(flow: Any, witness: Any) -> str:
 
 
 def compare_weights(flow: Any, own: list[torch.Tensor]) -> tuple[str, int]:
-    """Return which weights are not among the model's own of the same shape, and how many are."""
-    unused = list(own)
+    """Return which weights are not among the model's own of the same shape, and how many are.
+
+    A model may report the weights of some of its towers only: then each of these must be here.
+    """
+    captured = [
+        (f"{stream.name} layer {layer}", torch.as_tensor(weights))
+        for stream in flow.streams.values()
+        if "weight" in stream.measures
+        for layer, weights in zip(stream.layers, stream["weight"], strict=True)
+    ]
     compared = 0
-    for stream in flow.streams.values():
-        if "weight" not in stream.measures:
-            continue
-        for layer, weights in zip(stream.layers, stream["weight"], strict=True):
-            captured = torch.as_tensor(weights)
-            same_shape = [w for w in unused if w.shape == captured.shape]
-            close = [w for w in same_shape if torch.allclose(w, captured, atol=1e-4, rtol=1e-3)]
-            if same_shape and not close:
-                return f"{stream.name} layer {layer}: the weights are not the model's own", compared
-            if close:
-                compared += 1
-                unused = [w for w in unused if w is not close[0]]
+    for shape in {weights.shape for _, weights in captured}:
+        ours = [(name, w) for name, w in captured if w.shape == shape]
+        theirs = [("", w) for w in own if w.shape == shape]
+        few, many = (theirs, ours) if len(theirs) < len(ours) else (ours, theirs)
+        for name, weights in few:
+            if not any(torch.allclose(weights, w, atol=1e-4, rtol=1e-3) for _, w in many):
+                return f"{name or shape}: the weights are not the model's own", compared
+            compared += 1
     return "", compared
 
 
