@@ -55,6 +55,7 @@ MeasureId = Literal[
     "rollout:layer-output",
     "rollout:globenc",
     "rollout:alti",
+    "rollout:value-zeroing",
     "attention-flow",
 ]
 """The ids of the catalog, for editors and type checkers."""
@@ -288,7 +289,7 @@ def _rollout_of(measure: Measure) -> Measure:
     )
 
 
-_ROLLED_OUT = ("weight", "weighted-norm")
+_ROLLED_OUT = ("weight", "weighted-norm", "value-zeroing")
 MEASURES = {
     measure.id: measure
     for measure in (

@@ -158,3 +158,14 @@ def test_mixing_survives_a_file(demo, tmp_path):
     flow = analyze_text(demo, "A cat.", measures=["attention", "layer-output"])
     again = normviz.load(flow.save(tmp_path / "x.normviz"))
     np.testing.assert_array_equal(again.mixing("layer-output"), flow.mixing("layer-output"))
+
+
+def test_value_zeroing_is_rolled_out_as_the_product_of_its_layers(tiny):
+    flow = analyze(
+        tiny("bert"),
+        inputs=architectures.text_inputs(),
+        measures=["value-zeroing", "rollout:value-zeroing"],
+    )
+    first, second = flow["value-zeroing"].astype(np.float64)
+    expected = (second / second.sum(-1, keepdims=True)) @ (first / first.sum(-1, keepdims=True))
+    np.testing.assert_allclose(flow["rollout:value-zeroing"][1], expected, rtol=1e-5)
