@@ -90,11 +90,13 @@ class ContextFollower:
 
     def reads(self, args: Iterable[Any]) -> bool:
         """Whether any argument is followed."""
-        return any(
-            id(arg) in self.known
-            or (isinstance(arg, list | tuple) and any(id(item) in self.known for item in arg))
-            for arg in args
-        )
+        known = self.known
+        for arg in args:
+            if id(arg) in known:
+                return True
+            if isinstance(arg, list | tuple) and any(id(item) in known for item in arg):
+                return True
+        return False
 
     def observe(
         self, name: str, args: tuple[Any, ...], options: Mapping[str, Any], result: Any

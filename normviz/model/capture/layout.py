@@ -150,6 +150,9 @@ def join_layouts(layouts: Sequence[Layout], join: Callable[[Sequence[Tensor]], T
 
 def _group(marks: Int[Tensor, "row feature"], shapes: Sequence[ContextShape]) -> Grouping | None:
     """Return the heads behind each row of marks, or None."""
+    plain = _group_in_order(marks, shapes[0]) if len(shapes) == 1 else None
+    if plain is not None:
+        return plain
     sizes = torch.tensor([shape.size for shape in shapes])
     starts = sizes.cumsum(0) - sizes
     context = torch.bucketize(marks, starts, right=True) - 1
@@ -170,6 +173,26 @@ def _group(marks: Int[Tensor, "row feature"], shapes: Sequence[ContextShape]) ->
     same = bool((place == place[0]).all())
     if not same or not torch.equal(place[0].sort().values, torch.arange(marks.shape[1])):
         return None
-    plain = torch.equal(place[0], torch.arange(marks.shape[1]))
-    order = None if plain else place[0]
+    in_order = torch.equal(place[0], torch.arange(marks.shape[1]))
+    order = None if in_order else place[0]
     return Grouping(marks, context[:, 0], ranks, query[:, 0], order, tuple(shapes))
+
+
+def _group_in_order(marks: Int[Tensor, "row feature"], shape: ContextShape) -> Grouping | None:
+    """Return the grouping of what nearly all models do: the heads of each query side by side."""
+    heads, rest = divmod(marks.shape[1], shape.dim)
+    if rest or not heads or shape.rows % heads or len(marks) != shape.size // marks.shape[1]:
+        return None
+    by_row = torch.arange(shape.size).reshape(-1, heads, shape.queries, shape.dim)
+    if not torch.equal(by_row.transpose(1, 2).reshape(marks.shape), marks):
+        return None
+    positions = torch.arange(len(marks))
+    first = positions // shape.queries * heads
+    return Grouping(
+        marks,
+        torch.zeros_like(positions),
+        first[:, None] + torch.arange(heads),
+        positions % shape.queries,
+        None,
+        (shape,),
+    )

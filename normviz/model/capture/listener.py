@@ -252,20 +252,26 @@ class Listener(Generic[Result]):
     def after_module(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         """Follow the context through a module without rules, and end where its block ends."""
         self.running.pop()
-        if is_linear(module) and args:
-            if self.bias_tracker is not None:
-                self.bias_tracker.add_output(module, unwrap(args[0]), unwrap(output))
-            self._after_linear(module, args[0], output)
+        if is_linear(module):
+            self.after_linear(module, args, output)
         pending = self.pending
-        if pending is not None and module in pending.running:
-            for tensor in _tensors(output):
-                form = self.follower.get(tensor)
-                if isinstance(form, Form) and form.is_mapped:
-                    self._finish(form, tensor)
+        if pending is None or module not in pending.running or not self.follower:
+            return
+        for tensor in _tensors(output):
+            form = self.follower.get(tensor)
+            if isinstance(form, Form) and form.is_mapped:
+                self._finish(form, tensor)
+        if pending.is_finished and module is not pending.running[-1]:
+            self.follower.clear()  # the block is left
 
-    def _after_linear(self, module: nn.Module, given: Any, output: Any) -> None:
+    def after_linear(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         """Map the context through a linear module; send unit vectors through if it has no rules."""
-        form, pending = self.follower.get(given), self.pending
+        if not args:
+            return
+        given, pending = args[0], self.pending
+        if self.bias_tracker is not None:
+            self.bias_tracker.add_output(module, unwrap(given), unwrap(output))
+        form = self.follower.get(given)
         if pending is None or not isinstance(form, Form) or not isinstance(output, Tensor):
             return
         name = self.names[module]
@@ -498,6 +504,13 @@ def _listening(listener: Listener[Any]) -> Iterator[None]:
         stack.callback(active_observer.reset, token)
         for module in listener.names:
             before, after = module.register_forward_pre_hook, module.register_forward_hook
+            if next(module.children(), None) is None:
+                # No attention is inside one of torch's own modules.
+                if is_linear(module):
+                    hook(stack, after, listener.after_linear, observer=listener)
+                    continue
+                if type(module).__module__.startswith("torch.nn."):
+                    continue
             hook(stack, before, listener.before_module, observer=listener, with_kwargs=True)
             hook(stack, after, listener.after_module, observer=listener)
         yield

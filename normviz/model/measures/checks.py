@@ -93,7 +93,10 @@ def _sum_parts(
         context = weight @ value
         outputs = [term.apply(context) for term in captured.projection.terms]
         return weight.sum(dim=-1), torch.stack(outputs).sum(dim=0) @ signs
-    moved = value @ (at_least_single(captured.projection.weight) @ signs)
+    out = at_least_single(captured.projection.weight)
+    # As one matrix: a product by heads would copy it.
+    on_signs = (out.flatten(0, 1) @ signs).reshape(*out.shape[:2], -1)
+    moved = value @ on_signs
     both = torch.cat([moved, torch.ones_like(moved[..., :1])], dim=-1)
     sums = weight @ both
     return sums[..., -1], sums[..., :-1].sum(dim=1)

@@ -183,7 +183,7 @@ def test_hooks_fire_only_in_their_own_thread(tiny, monkeypatch):
     model = tiny("bart")
     inputs = architectures.pair_inputs()
     threads = []
-    for name in ("before_module", "after_module"):
+    for name in ("before_module", "after_linear"):
         original = getattr(Listener, name)
 
         def record_thread(self, *args, original=original):
