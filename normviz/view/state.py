@@ -261,7 +261,7 @@ def _check_view(value: Any, stream: Stream, _role: str) -> str:
         raise UnknownName(
             f"The view is {CROSS_ONLY_VIEW!r}, and the stream is {stream.name!r}.",
             "It shows how the words of two texts are aligned, so it needs cross-attention.",
-            "Choose a stream of that kind where there is one, or another view.",
+            'Choose a stream of that kind (stream="cross") where there is one, or another view.',
         )
     return str(value)
 

@@ -9,7 +9,7 @@ import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Generic, TypeVar
@@ -27,7 +27,7 @@ from normviz.model.capture.layers import encoder_prefix
 from normviz.model.capture.layout import Layout  # noqa: TC001 - beartype reads it
 from normviz.model.capture.output_map import Followed, Form, Lost, NotLinear, apply_linear
 from normviz.model.capture.patching import attention_implementation, eval_mode, without_cache
-from normviz.model.capture.projection import Projection, is_linear, probe, rounding_type
+from normviz.model.capture.projection import Projection, is_linear, is_plain, probe, rounding_type
 from normviz.model.capture.tape import LayerTrace, layers_on_tape
 from normviz.model.capture.towers import LayerLists
 from normviz.model.capture.tracking import (
@@ -137,14 +137,9 @@ class Listener(Generic[Result]):
 
     # --- attentions -----------------------------------------------------------------------------
 
-    @contextmanager
-    def attending(self) -> Iterator[None]:
+    def attending(self) -> AbstractContextManager[None]:
         """Observe nothing while an attention function runs, which is observed as a whole."""
-        self.tracker.paused = True
-        try:
-            yield
-        finally:
-            self.tracker.paused = False
+        return self.tracker.pause()
 
     def observe_attention(
         self, module: nn.Module, value: Tensor, mask: Tensor | None, output: Tensor, weight: Tensor
@@ -221,7 +216,15 @@ class Listener(Generic[Result]):
     ) -> None:
         """Follow the context into what a function makes of it."""
         if self.follower and self.follower.reads((*args, *options.values())):
+            if name in ("linear", "addmm"):
+                self._note_mapping(args)
             self.follower.observe(name, args, options, result)
+
+    def _note_mapping(self, args: tuple[Any, ...]) -> None:
+        """Note which linear module reads the context: a part of the one that is running."""
+        for child in self.running[-1].children():
+            if self.pending is not None and any(getattr(child, "weight", None) is a for a in args):
+                self.pending.mapped_by = self.names[child]
 
     def before_module(
         self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -504,13 +507,11 @@ def _listening(listener: Listener[Any]) -> Iterator[None]:
         stack.callback(active_observer.reset, token)
         for module in listener.names:
             before, after = module.register_forward_pre_hook, module.register_forward_hook
-            if next(module.children(), None) is None:
-                # No attention is inside one of torch's own modules.
-                if is_linear(module):
+            if next(module.children(), None) is None and not _is_attention(module):
+                # What it computes counts as its parent's; a plain linear module has a rule.
+                if is_linear(module) and not (is_plain(module) and listener.bias_tracker is None):
                     hook(stack, after, listener.after_linear, observer=listener)
-                    continue
-                if type(module).__module__.startswith("torch.nn."):
-                    continue
+                continue
             hook(stack, before, listener.before_module, observer=listener, with_kwargs=True)
             hook(stack, after, listener.after_module, observer=listener)
         yield

@@ -58,20 +58,25 @@ def is_linear(module: nn.Module) -> bool:
     )
 
 
+def is_plain(module: nn.Module) -> bool:
+    """Whether a module is one of the two linear modules whose function has a rule."""
+    return type(module) in (nn.Linear, Conv1D)
+
+
 def bias_of(module: nn.Module, sample: Tensor) -> Tensor | None:
     """Return the bias of a linear module: the one beside its weights, or its output for zero."""
-    if _is_plain(module, sample):
+    if _is_plain_here(module, sample):
         bias: Tensor | None = module.bias  # type: ignore[assignment]
         return None if bias is None else bias.detach()
     zero: Tensor = module.forward(sample.new_zeros(1, 1, sample.shape[-1]))
     return zero[0, 0]
 
 
-def _is_plain(module: nn.Module, sample: Tensor) -> bool:
+def _is_plain_here(module: nn.Module, sample: Tensor) -> bool:
     """Whether the module has its matrix as a tensor, on the device where it is used."""
     weight = getattr(module, "weight", None)
     here = isinstance(weight, Tensor) and weight.device == sample.device
-    return here and type(module) in (nn.Linear, Conv1D)
+    return here and is_plain(module)
 
 
 def probe(module: nn.Module, name: str, sample: Tensor) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,7 @@ the pass once everything needed has been seen. Under `torch.func` the vectors ma
 import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -164,14 +164,9 @@ class _ContextObserver:
         self.function = function
         self.tracker = AttentionTracker(self, written_out=True)
 
-    @contextmanager
-    def attending(self) -> Iterator[None]:
+    def attending(self) -> AbstractContextManager[None]:
         """Observe nothing while an attention function runs, which is observed as a whole."""
-        self.tracker.paused = True
-        try:
-            yield
-        finally:
-            self.tracker.paused = False
+        return self.tracker.pause()
 
     def observe_attention(
         self, module: nn.Module, value: Tensor, mask: Tensor | None, output: Tensor, weight: Tensor

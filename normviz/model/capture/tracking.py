@@ -7,7 +7,8 @@ receipt checks it.
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -133,6 +134,15 @@ class AttentionTracker(TorchFunctionMode):
         result = self._run(func, args, kwargs or {})
         self.dtypes.add(getattr(result, "dtype", None))
         return result
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Report nothing inside a `with`."""
+        self.paused = True
+        try:
+            yield
+        finally:
+            self.paused = False
 
     def least_precise(self) -> torch.dtype:
         """Return the least precise floating-point type that any result had."""
