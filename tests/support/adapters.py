@@ -51,7 +51,6 @@ KINDS: dict[str, Configure] = {
     "lokr": _with(peft.LoKrConfig, r=4),
     "vera": _with(peft.VeraConfig, r=4),
     "oft": _with(peft.OFTConfig, oft_block_size=4),
-    "boft": _with(peft.BOFTConfig, boft_block_size=4),
     "hra": _with(peft.HRAConfig, r=4),
     "adalora": _with(peft.AdaLoraConfig, init_r=4, target_r=4, total_step=10),
     "fourierft": _with(peft.FourierFTConfig, n_frequency=50),
@@ -69,7 +68,7 @@ KINDS: dict[str, Configure] = {
 COMMON = {"lora", "dora", "ia3", "loha", "lokr", "vera", "oft"}
 """The methods that the ladder must be able to follow; it may refuse the others by name."""
 WITHOUT_CONV1D = {
-    "loha", "lokr", "oft", "boft", "hra", "miss", "road", "shira", "delora",
+    "loha", "lokr", "oft", "hra", "miss", "road", "shira", "delora",
 }  # fmt: skip
 """Methods that peft does not offer for the Conv1D of GPT-2."""
 CASES = [

@@ -222,8 +222,10 @@ class Listener(Generic[Result]):
 
     def _note_mapping(self, args: tuple[Any, ...]) -> None:
         """Note which linear module reads the context: a part of the one that is running."""
+        if self.pending is None or not any(isinstance(self.follower.get(a), Form) for a in args):
+            return
         for child in self.running[-1].children():
-            if self.pending is not None and any(getattr(child, "weight", None) is a for a in args):
+            if any(getattr(child, "weight", None) is arg for arg in args):
                 self.pending.mapped_by = self.names[child]
 
     def before_module(
