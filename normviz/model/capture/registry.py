@@ -32,7 +32,8 @@ class _EagerName(str):
     __hash__ = str.__hash__
 
 
-NAME = _EagerName("normviz")
+# Older files of transformers look a function up only if its name is not "eager".
+NAME = _EagerName("normviz") if hasattr(AttentionInterface, "get_interface") else "normviz"
 
 
 def eager_attention_of(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]]:

@@ -153,3 +153,18 @@ def test_no_tensor_is_as_large_as_every_head_query_key_and_model(tiny):
         analyze(model, inputs={"input_ids": ids})
     heads, tokens, width = 4, 60, 32
     assert heads * tokens * tokens <= Largest.numbers < heads * tokens * tokens * width / 8
+
+
+def test_a_model_with_a_table_of_attention_functions_of_its_own_is_captured(tiny):
+    """A table by the names of implementations does not have the one that normviz registers."""
+    model = tiny("llama")
+    expected = analyze(model, inputs=architectures.text_inputs())
+
+    def look_up(*_):
+        return {"eager": None, "sdpa": None}[model.config._attn_implementation]
+
+    handle = model.layers[0].register_forward_pre_hook(look_up)
+    flow = analyze(model, inputs=architectures.text_inputs())
+    handle.remove()
+    assert flow.receipt.ok, flow.receipt
+    assert abs(flow["weighted-norm"] - expected["weighted-norm"]).max() < 1e-6
