@@ -133,7 +133,7 @@ class TokenSample:
         numbers = [int(token) for token in ids]
         columns = {name: np.asarray(column, np.float64) for name, column in values.items()}
         whole = cls(Counter(numbers), _draw(text, numbers), np.array(numbers, np.int64), columns)
-        return whole._reduced()
+        return whole._draw_sample()
 
     def __add__(self, other: "TokenSample") -> "TokenSample":
         """Return a sample of the tokens of both."""
@@ -144,14 +144,16 @@ class TokenSample:
             for name in {**self.columns, **other.columns}
         }
         draws = np.concatenate([self.draws, other.draws])
-        return TokenSample(totals, draws, np.concatenate([self.ids, other.ids]), columns)._reduced()
+        return TokenSample(
+            totals, draws, np.concatenate([self.ids, other.ids]), columns
+        )._draw_sample()
 
     def column(self, measure: str) -> Float64[np.ndarray, " token"]:
         """Return the values of a measure; NaN for each token if it was not measured."""
         missing = np.full(len(self.ids), math.nan)
         return self.columns.get(measure, missing)
 
-    def _reduced(self) -> "TokenSample":
+    def _draw_sample(self) -> "TokenSample":
         """Return the sample with no more than `SAMPLE_SIZE` tokens."""
         if len(self.ids) <= SAMPLE_SIZE:
             return self

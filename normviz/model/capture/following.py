@@ -221,7 +221,7 @@ def _linear(follower: ContextFollower, x: Any, weight: Any, bias: Any = None) ->
     form = _require_form(follower, x, "a linear map")
     if follower.reads((weight, bias)):
         raise NotLinear("its matrix depends on the context")
-    return apply_linear(form, unwrap(weight).detach().T, _detached(bias))
+    return apply_linear(form, unwrap(weight).detach().T, _detach(bias))
 
 
 @rule("addmm")
@@ -284,7 +284,7 @@ def _pointwise_conv(
     shape = unwrap(x).shape
     last = apply_move(form, None, lambda t: t.movedim(1, -1), shape)
     assert isinstance(last, Form)  # noqa: S101
-    mapped = apply_linear(last, plain.flatten(1).T, _detached(bias))
+    mapped = apply_linear(last, plain.flatten(1).T, _detach(bias))
     width = torch.Size([shape[0], *shape[2:], plain.shape[0]])
     back = apply_move(mapped, None, lambda t: t.movedim(-1, 1), width)
     assert isinstance(back, Form)  # noqa: S101
@@ -336,7 +336,7 @@ def _mul(follower: ContextFollower, a: Any, b: Any) -> Followed:
     first, second = follower.get(a), follower.get(b)
     if first is not None and second is not None:
         if a is b and isinstance(first, Form):
-            return Statistic(is_square=True)
+            return Statistic()
         return _scale_by_statistic(first, second, a, b, inverse=False)
     form, x, factor = (first, a, b) if first is not None else (second, b, a)
     if not isinstance(form, Form):
@@ -381,7 +381,7 @@ def _power(follower: ContextFollower, x: Any, exponent: Any = 2) -> Followed:
     if isinstance(followed, Statistic):
         return Statistic()
     if isinstance(followed, Form) and exponent == 2:  # noqa: PLR2004
-        return Statistic(is_square=True)
+        return Statistic()
     raise NotLinear("a power of the context")
 
 
@@ -443,8 +443,8 @@ def _rms_norm(
 def _norm(form: Form, shape: torch.Size, inverse: Tensor, weight: Any, bias: Any) -> Followed:
     scaled = apply_scale(form, inverse, shape)
     if weight is not None:
-        scaled = apply_scale(scaled, _detached(weight), shape)
-    return scaled if bias is None else apply_offset(scaled, _detached(bias))
+        scaled = apply_scale(scaled, _detach(weight), shape)
+    return scaled if bias is None else apply_offset(scaled, _detach(bias))
 
 
 @rule("cat", "concat", "concatenate")
@@ -477,5 +477,5 @@ def _masked_fill(follower: ContextFollower, x: Any, mask: Any, value: Any) -> Fo
     return apply_scale(form, (~unwrap(mask)).to(plain.dtype), plain.shape)
 
 
-def _detached(tensor: Any) -> Any:
+def _detach(tensor: Any) -> Any:
     return None if tensor is None else unwrap(tensor).detach()

@@ -207,9 +207,8 @@ class Listener(Generic[Result]):
 
     def _note_softmax(self) -> None:
         """Note where a softmax is computed, in an attention: elsewhere it may be a router's."""
-        computing = [module for module in self.running if not isinstance(module, nn.Softmax)]
-        if computing and _is_attention(computing[-1]):
-            self.unread.append(computing[-1])
+        if self.running and _is_attention(self.running[-1]):
+            self.unread.append(self.running[-1])
 
     def after_function(
         self, name: str, args: tuple[Any, ...], options: dict[str, Any], result: Any
@@ -309,10 +308,10 @@ class Listener(Generic[Result]):
                     self._refuse("its output is added to the residual stream in two places")
                 pending.finished.add(number)
             record = tensor.record if isinstance(tensor, DecomposedTensor) else None
-            for captured in self._captured(pending, module, assembled, record):
+            for captured in self._build_attentions(pending, module, assembled, record):
                 self.results.append(self.reduce(captured))
 
-    def _captured(
+    def _build_attentions(
         self, pending: _PendingAttentions, module: nn.Module, assembled: Any, record: Record | None
     ) -> Iterator[CapturedAttention]:
         rounding = [kind for kind in pending.probed.values() if kind is not None]

@@ -55,9 +55,6 @@ class Form:
 class Statistic:
     """A number per vector, such as a mean of squares, that norms divide by: held as computed."""
 
-    is_square: bool = False
-    """Whether it is still a square, number by number."""
-
 
 @dataclass(frozen=True, eq=False)
 class Mean:

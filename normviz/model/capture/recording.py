@@ -39,7 +39,7 @@ class AttentionCall:
     key: AttentionKey
     heads: int
     axes: ContextAxes | None
-    """How the tensor of the heads' outputs is ordered; None where they have none."""
+    """How the tensor of the heads' outputs is ordered."""
     captured: CapturedAttention | None
     """Everything that was captured of it, if asked for."""
 

@@ -112,7 +112,7 @@ class BiasPart:
             if origin is None or bias is None:
                 self.read[record] = None
             else:
-                carried = self._carried(value)
+                carried = self._bias_carried_in(value)
                 fresh = bias if carried is None else bias - carried
                 self.read[record] = ReadBias(fresh, *origin)
         return self.read[record]
@@ -125,7 +125,7 @@ class BiasPart:
             return self._of_own(record)
         if isinstance(record, MixedAttentionRecord):
             (value,) = record.operands
-            bias = self.of(value) if self._origin(value) is None else self._carried(value)
+            bias = self.of(value) if self._origin(value) is None else self._bias_carried_in(value)
             return None if bias is None else record.apply(bias[None])[0]
         parts = [self.of(source) for source in record.inputs]
         if isinstance(record, ElementwiseRecord):
@@ -147,11 +147,11 @@ class BiasPart:
         steps = record.by_steps
         return self.of(steps) if isinstance(steps, Record) else at_least_single(steps)
 
-    def _carried(self, record: Record) -> Tensor | None:
+    def _bias_carried_in(self, record: Record) -> Tensor | None:
         """Return the bias part that was in a layer's input already, as it is in a later record."""
         if isinstance(record, SourceRecord) or record in self.layer_inputs:
             return self.of(record)
-        parts = [self._carried(source) for source in record.inputs]
+        parts = [self._bias_carried_in(source) for source in record.inputs]
         if isinstance(record, ElementwiseRecord):
             biases = [self.of(leaf) for leaf in record.leaves]
             return elementwise_parts(record, self.bias_handling, parts, biases)

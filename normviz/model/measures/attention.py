@@ -106,14 +106,14 @@ def factored_norms(
     by_head, summed = [], []
     for start in range(0, queries, size):
         rows = slice(start, start + size)
-        moved = torch.stack([_moved(value, term, rows) for term in terms]).sum(dim=0)
+        moved = torch.stack([_transform_values(value, term, rows) for term in terms]).sum(dim=0)
         moved = moved * weight[:, :, rows, :, None]
         by_head.append(torch.linalg.vector_norm(moved, dim=-1))
         summed.append(torch.linalg.vector_norm(moved.sum(dim=1), dim=-1))
     return torch.cat(by_head, dim=2), torch.cat(summed, dim=1)
 
 
-def _moved(
+def _transform_values(
     value: Values, term: ProjectionTerm, rows: slice
 ) -> Float[Tensor, "batch head _ key model"]:
     """Return f(x) of every key for some queries."""
