@@ -42,15 +42,15 @@ class Context:
         queries, dim = self.weight.shape[-2], self.value.shape[-1]
         return ContextShape(self.leading.numel(), queries, dim)
 
-    def by_sequence(self, tensor: Tensor, rows: Tensor) -> Tensor:
+    def by_sequence(self, tensor: Tensor, reading: ContextReading) -> Tensor:
         """Return a tensor of the leading axes as `[sequence head ...]`."""
         if self.from_registry and tensor.shape[1] != self.leading[1]:
             # Consecutive heads of a group share their values.
             tensor = tensor.repeat_interleave(self.leading[1] // tensor.shape[1], dim=1)
         flat = tensor.expand(*self.leading, *tensor.shape[-2:]).reshape(-1, *tensor.shape[-2:])
-        if torch.equal(rows.flatten(), torch.arange(rows.numel())):
-            return flat.reshape(*rows.shape, *flat.shape[1:])
-        return flat[rows.to(flat.device)]
+        if reading.has_rows_in_order:
+            return flat.reshape(*reading.rows.shape, *flat.shape[1:])
+        return flat[reading.rows.to(flat.device)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ def assemble(
     offset = form.offset
     if offset is not None and offset.ndim > 1:
         offset = offset.expand(tensor.shape).reshape(output.shape)
-    if not torch.equal(positions, torch.arange(len(positions))):
+    if not form.layout.has_positions_in_order:
         order = positions.argsort().to(output.device)
         output = output[order]
         offset = offset[order] if offset is not None and offset.ndim > 1 else offset
@@ -178,8 +178,8 @@ def _assemble(
 
     def by_query(rows: Tensor) -> Tensor:
         """Return rows of all positions as `[sequence query feature]` of this context."""
-        plain = torch.equal(reading.positions, torch.arange(len(rows)))
-        chosen = rows if plain else rows[reading.positions.to(rows.device)]
+        whole = reading.has_positions_in_order and len(reading.positions) == len(rows)
+        chosen = rows if whole else rows[reading.positions.to(rows.device)]
         return chosen.reshape(sequences, -1, rows.shape[-1])
 
     terms = tuple(_assemble_term(term, grouping, heads, by_query) for term in form.terms)
@@ -187,7 +187,7 @@ def _assemble(
     for term in terms[1:]:
         weight = weight + term.weight
     plain = all(t.scale is None and t.before is None and t.after is None for t in terms)
-    attention_weight = context.by_sequence(context.weight, reading.rows)
+    attention_weight = context.by_sequence(context.weight, reading)
     mask = context.mask
     if not context.from_registry:
         # The mask is not known here: what no head reads at all counts as masked.
@@ -197,11 +197,9 @@ def _assemble(
         bias = by_query(offset) if offset.ndim > 1 else offset.expand(output.shape[-1])
     return AssembledAttention(
         attention_weight,
-        context.by_sequence(context.value, reading.rows),
+        context.by_sequence(context.value, reading),
         mask,
-        None
-        if context.value_bias is None
-        else context.by_sequence(context.value_bias, reading.rows),
+        None if context.value_bias is None else context.by_sequence(context.value_bias, reading),
         weight,
         bias,
         () if plain else terms,

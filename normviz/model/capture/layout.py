@@ -73,6 +73,16 @@ class ContextReading:
     positions: Int[Tensor, " query"]
     """By sequence, then by query."""
 
+    @cached_property
+    def has_rows_in_order(self) -> bool:
+        """Whether the heads of the sequences are the rows one after the other."""
+        return _counts_up(self.rows.flatten())
+
+    @cached_property
+    def has_positions_in_order(self) -> bool:
+        """Whether the queries are the first positions one after the other."""
+        return _counts_up(self.positions)
+
 
 @dataclass(eq=False)
 class Layout:
@@ -131,11 +141,20 @@ class Layout:
         return first // width if whole else None
 
     @cached_property
+    def has_positions_in_order(self) -> bool:
+        """Whether the rows are the positions one after the other."""
+        return self.positions is not None and _counts_up(self.positions)
+
+    @cached_property
     def grouping(self) -> Grouping | None:
         """The heads that each row reads; None where rows are not each one query's heads."""
         if self.marks.ndim == 0:
             return None
         return _group(self.marks.reshape(-1, self.marks.shape[-1]), self.shapes)
+
+
+def _counts_up(numbers: Int[Tensor, " n"]) -> bool:
+    return torch.equal(numbers, torch.arange(len(numbers)))
 
 
 def _same(marks: Marks) -> Marks:

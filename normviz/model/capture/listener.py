@@ -135,6 +135,11 @@ class Listener(Generic[Result]):
         self.model = model
         self.bias_tracker = bias_tracker
 
+    @property
+    def is_following(self) -> bool:
+        """Whether a context is on its way to what leaves its block."""
+        return bool(self.follower)
+
     # --- attentions -----------------------------------------------------------------------------
 
     def attending(self) -> AbstractContextManager[None]:

@@ -164,6 +164,11 @@ class _ContextObserver:
         self.function = function
         self.tracker = AttentionTracker(self, written_out=True)
 
+    @property
+    def is_following(self) -> bool:
+        """Nothing is followed: only attentions matter here."""
+        return False
+
     def attending(self) -> AbstractContextManager[None]:
         """Observe nothing while an attention function runs, which is observed as a whole."""
         return self.tracker.pause()
@@ -192,12 +197,12 @@ class _ContextObserver:
         return self.function(context)
 
     def before_function(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> None:
-        """Do nothing: only attentions matter here."""
+        """Do nothing."""
 
     def after_function(
         self, name: str, args: tuple[Any, ...], options: dict[str, Any], result: Any
     ) -> None:
-        """Do nothing: only attentions matter here."""
+        """Do nothing."""
 
 
 @contextmanager

@@ -23,6 +23,8 @@ from normviz.model.einsum import read_product
 
 CROSS_INPUT_NAMES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
 """The parameters in which modules receive the other sequence that cross-attention reads."""
+ATTENTION_STEPS = {"softmax", "scaled_dot_product_attention", "multi_head_attention_forward"}
+"""The functions in which an attention is recognized."""
 PRODUCTS = {"matmul", "bmm", "__matmul__"}
 SAME_NUMBERS = {
     "view", "reshape", "permute", "transpose", "contiguous", "flatten", "unsqueeze", "squeeze",
@@ -86,6 +88,10 @@ class Product:
 @runtime_checkable
 class FunctionObserver(AttentionObserver, Protocol):
     """What an `AttentionTracker` reports to."""
+
+    @property
+    def is_following(self) -> bool:
+        """Whether every function is reported, and not only the steps of an attention."""
 
     def observe_product(self, product: Product, output: Tensor) -> Tensor:
         """Observe a product of attention weights and values; return what takes its place."""
@@ -155,6 +161,8 @@ class AttentionTracker(TorchFunctionMode):
         if self.paused or active_observer.get() is not self.observer:
             return func(*args, **options)
         name = getattr(func, "__name__", "")
+        if name not in ATTENTION_STEPS and not self.weights and not self.observer.is_following:
+            return func(*args, **options)
         self.observer.before_function(name, args, options)
         if name == "scaled_dot_product_attention":
             weight, value = _scaled_dot_product(*unwrap(args), **unwrap(options))
