@@ -63,6 +63,8 @@ class CapturedAttention:
     """The part of the values that is the bias of their projection, if asked for."""
     axes: ContextAxes | None = None
     """How the tensor of the heads' outputs is ordered."""
+    started: int = 0
+    """How many attentions of the pass were computed before it; they may leave in another order."""
     inside: tuple[nn.Module, ...] = ()
     """The modules that were running, the outermost first."""
     record: Record | None = None
@@ -92,6 +94,8 @@ class _PendingAttentions:
     module: nn.Module
     running: tuple[nn.Module, ...]
     """The modules that were running when the first of them was observed."""
+    started: int
+    """How many attentions of the pass were computed before them."""
     contexts: list[Context] = field(default_factory=list)
     finished: set[int] = field(default_factory=set)
     probed: dict[str, str | None] = field(default_factory=dict)
@@ -191,7 +195,8 @@ class Listener(Generic[Result]):
         if pending is None or pending.module is not module or pending.is_finished:
             self.require_finished()
             self.follower.clear()
-            pending = self.pending = _PendingAttentions(module, tuple(self.running))
+            before = 0 if pending is None else pending.started + len(pending.contexts)
+            pending = self.pending = _PendingAttentions(module, tuple(self.running), before)
         pending.contexts.append(context)
         return root_form(pending.contexts, self.roots)
 
@@ -343,6 +348,7 @@ class Listener(Generic[Result]):
                 output=parts.output,
                 value_bias=parts.value_bias,
                 axes=parts.axes,
+                started=pending.started + chunk,
                 inside=pending.running,
                 record=record,
             )

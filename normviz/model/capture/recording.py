@@ -38,8 +38,10 @@ class AttentionCall:
 
     key: AttentionKey
     heads: int
-    axes: ContextAxes | None
+    axes: ContextAxes
     """How the tensor of the heads' outputs is ordered."""
+    started: int
+    """How many attentions of the pass were computed before it."""
     captured: CapturedAttention | None
     """Everything that was captured of it, if asked for."""
 
@@ -159,10 +161,12 @@ class _Recorder:
 
     def add_attention(self, captured: CapturedAttention) -> None:
         """Note an attention of the layer that is running."""
+        assert captured.axes is not None  # noqa: S101 - every attention that ran has them
         call = AttentionCall(
             captured.key,
             captured.weight.shape[1],
             captured.axes,
+            captured.started,
             captured if self.keep else None,
         )
         self.attentions.append((call, captured.inside))
@@ -173,7 +177,8 @@ class _Recorder:
 
     def after_layer(self, layer: nn.Module, _args: Any, _kwargs: Any, output: Any) -> None:
         """Complete the call of the layer that ran."""
-        attentions = tuple(call for call, inside in self.attentions if layer in inside)
+        attentions = [call for call, inside in self.attentions if layer in inside]
+        attentions.sort(key=lambda call: call.started)  # as they are met when the layer runs again
         self.attentions.clear()
         self.calls.append(
             LayerCall(
@@ -182,7 +187,7 @@ class _Recorder:
                 self.sequence(layer),
                 self.running.pop(),
                 hidden_states_in(output),
-                attentions,
+                tuple(attentions),
             )
         )
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from normviz.model.capture.early_stop import StopForward
 from normviz.model.capture.hooks import active_observer, hook
 from normviz.model.capture.layers import bind_arguments, hidden_states_in
-from normviz.model.capture.recording import AttentionCall, LayerCall, RecordedPass
+from normviz.model.capture.recording import LayerCall, RecordedPass
 from normviz.model.capture.tracking import AttentionTracker, Product
 
 Edit = Callable[[int, Tensor], Tensor]
@@ -89,7 +89,7 @@ class _Rerun:
             return output
         contexts, call = self.trace.contexts[-1], self.calls[self.number]
         if len(contexts) < len(call.attentions):
-            contexts.append(_to_heads(call.attentions[len(contexts)], output))
+            contexts.append(call.attentions[len(contexts)].axes.to_heads(output))
         return output
 
     def before_norm(self, _norm: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -136,25 +136,17 @@ def rerun_layer(
         if number == len(call.attentions):
             return output
         attention = call.attentions[number]
-        context = _to_heads(attention, output)
+        context = attention.axes.to_heads(output)
         contexts.append(context if edit_context is None else edit_context(number, context))
         if number == until:
             raise StopForward
-        return output if edit_context is None else _from_heads(attention, contexts[-1])
+        return output if edit_context is None else attention.axes.from_heads(contexts[-1])
 
     output = None
     with _contexts_through(after_attention), suppress(StopForward):
         bound = _bind(call, vectors, cross_vectors)
         output = hidden_states_in(call.layer(*bound.args[1:], **bound.kwargs))
     return contexts, output
-
-
-def _to_heads(attention: AttentionCall, output: Tensor) -> Tensor:
-    return output if attention.axes is None else attention.axes.to_heads(output)
-
-
-def _from_heads(attention: AttentionCall, context: Tensor) -> Tensor:
-    return context if attention.axes is None else attention.axes.from_heads(context)
 
 
 class _ContextObserver:

@@ -6,6 +6,7 @@ import architectures
 import numpy as np
 import pytest
 import torch
+from transformers import LiltConfig, LiltModel
 
 from normviz.core.catalog import ZEROINGS
 from normviz.core.gradients import Gradients
@@ -80,6 +81,32 @@ def test_it_equals_silencing_the_value_projection_by_hand(name):
             whole = np.maximum(wanted.sum(axis=-1, keepdims=True), 1e-30)
             rows = normalized.at(measure, number)
             np.testing.assert_allclose(rows, wanted / whole, rtol=1e-4, atol=1e-6)
+
+
+def test_attentions_of_one_layer_that_leave_in_another_order_are_not_confused():
+    """LiLT computes the attention of the layout first, and projects that of the text first."""
+    torch.manual_seed(0)
+    config = LiltConfig(
+        vocab_size=50,
+        hidden_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=32,
+        channel_shrink_ratio=1,  # so that both attentions have the same shape
+    )
+    model = LiltModel(config).eval().double()
+    boxes = torch.randint(0, 1000, (1, 6, 4)).sort(dim=-1).values
+    inputs = {"input_ids": torch.randint(5, 40, (1, 6)), "bbox": boxes}
+    raw = Gradients(rows="raw")
+    flow = analyze(model, inputs=inputs, measures=[HERE], gradients=raw)
+    layers = list(model.encoder.layer)
+    before = outputs(model, layers, inputs)
+    for number, layer in enumerate(layers):
+        value = layer.attention.self.value
+        without = [outputs(model, layers, inputs, (value, token)) for token in range(6)]
+        wanted = [cosine_distance(before[number], after[number]) for after in without]
+        found = flow.stream("encoder.1").at(HERE, number)
+        np.testing.assert_allclose(found, np.stack(wanted, axis=-1), rtol=1e-4, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", architectures.ALL)

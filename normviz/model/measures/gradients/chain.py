@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from normviz.core.gradients import Origin
+from normviz.errors import UnsupportedModel
 from normviz.model.capture.recording import LayerCall, RecordedPass
 from normviz.model.capture.rerun import HookPoint, rerun_layer, rerun_model
 from normviz.model.decompose.tape import SourceSequence
@@ -181,5 +182,12 @@ def build_layerwise(
 
 
 def _require_reached(vectors: Tensor | None) -> Tensor:
-    assert vectors is not None  # noqa: S101 - the pass was run to this point
+    if vectors is None:
+        raise UnsupportedModel(
+            "One stack of layers runs after another, and its layers do not take what the first "
+            "one made as the sequence that they read.",
+            "Gradients go from layer to layer, and from an encoder to the decoder that attends "
+            "to it.",
+            "Ask for the measures of single layers, such as weighted-norm or layer-output.",
+        )
     return vectors

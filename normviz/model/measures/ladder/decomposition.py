@@ -6,9 +6,10 @@ input is known before the layer is replayed. This is what DecompX does for BERT 
 (see `decompose.biases`), so that after the first layer both give the same numbers.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from normviz.errors import UnsupportedModel
 from normviz.model.capture import LayerTrace
 from normviz.model.decompose import BiasPart, Record, Replay
 from normviz.model.decompose.tape import SourceRecord, SourceSequence, require_parts
@@ -63,6 +64,7 @@ def measure_decomposition(
         starts.setdefault(layer.trace.sequence, layer.trace.input)
         for key in layer.keys:
             sums.rungs[layer.source_of(key), layer.trace.output] = RungSums()
+    _require_starts(layers, starts)
     outputs = [layer.trace.output for layer in layers]
     for replays in replay_groups(starts, outputs, sums.bias, request.memory, dense=True):
         for layer in layers:
@@ -72,6 +74,21 @@ def measure_decomposition(
         for layer in layers
         for key in layer.keys
     }
+
+
+def _require_starts(
+    layers: Iterable[TracedLayer], starts: Mapping[SourceSequence, Record | None]
+) -> None:
+    """Refuse cross-attention to vectors that no layer of the tape made: they have no tokens."""
+    foreign = [key for layer in layers for key in layer.keys if layer.source_of(key) not in starts]
+    if foreign:
+        raise UnsupportedModel(
+            f"The cross-attention of layer {foreign[0][1]} in {foreign[0][0].tower} reads vectors "
+            "that come from outside the layers of its own tower.",
+            "The decomposition follows the tokens that enter a tower's first layer through all "
+            "of its layers.",
+            "Ask for the measures of single layers, such as layer-output.",
+        )
 
 
 def _replay_layer(trace: LayerTrace, replays: Sequence[Replay], sums: LayerSums) -> None:
