@@ -85,6 +85,10 @@ class Measure:
     """Whether it must be requested by id: `"all"` leaves it out, because it takes minutes."""
     coincides_with: str | None = None
     """The measure it equals in models that have no norm between the two."""
+    short: str = ""
+    """What it says in a few words, for a button; empty where its label says it."""
+    of_weights: bool = False
+    """Whether it is made of attention weights alone: weights have one hue, vectors another."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,8 @@ _ALL = (
         "how much of the query's attention each key gets",
         "attention",
         over_heads="mean",
+        short="where it looks",
+        of_weights=True,
     ),
     Measure(
         "value-norm",
@@ -117,6 +123,7 @@ _ALL = (
         "the norm of the transformed value vector of each key",
         "attention",
         over_heads="sum",
+        short="what it holds",
     ),
     Measure(
         "weighted-norm",
@@ -126,6 +133,7 @@ _ALL = (
         "the norm of the weighted vector that each key contributes",
         "attention",
         over_heads="sum",
+        short="what it moves",
     ),
     Measure(
         "attention",
@@ -190,6 +198,7 @@ _ALL = (
         "effective",
         signed=True,
         over_heads="mean",
+        of_weights=True,
     ),
     Measure(
         "globenc",
@@ -286,6 +295,7 @@ def _rollout_of(measure: Measure) -> Measure:
         reaches="input",
         has_residual=True,
         coincides_with=measure.coincides_with and f"rollout:{measure.coincides_with}",
+        of_weights=measure.of_weights,
     )
 
 
@@ -310,6 +320,7 @@ MEASURES = {
             reaches="input",
             has_residual=True,
             on_request=True,
+            of_weights=True,
         ),
     )
 }

@@ -9,6 +9,8 @@ export interface Palette {
   plain: string;
   /** For muted marks: bars when hues represent signs. */
   soft: string;
+  /** One hue for attention weights, another for the norms of vectors. */
+  hues: { weight: string; norm: string };
   /** For signed values: positive and negative. */
   signs: readonly [above: string, below: string];
 }
@@ -25,6 +27,7 @@ export const PALETTES: Record<"light" | "dark", Palette> = {
     soft: "#59636d",
     lightness: 0.62,
     plain: oklch(0.5, 0.09, 255),
+    hues: { weight: oklch(0.53, 0.13, FIRST_HUE), norm: oklch(0.57, 0.15, 50) },
     signs: [oklch(0.58, CHROMA, FIRST_HUE), oklch(0.58, CHROMA, BELOW)],
   },
   dark: {
@@ -33,6 +36,7 @@ export const PALETTES: Record<"light" | "dark", Palette> = {
     soft: "#9aa5b0",
     lightness: 0.72,
     plain: oklch(0.74, 0.09, 255),
+    hues: { weight: oklch(0.74, 0.12, FIRST_HUE), norm: oklch(0.76, 0.13, 60) },
     signs: [oklch(0.72, CHROMA, FIRST_HUE), oklch(0.72, CHROMA, BELOW)],
   },
 };
@@ -46,6 +50,11 @@ const STEPS = [0, -0.09, 0.07];
 export function headColor(head: number | null, { lightness, plain }: Palette): string {
   if (head === null) return plain;
   return oklch(lightness + STEPS[head % STEPS.length], CHROMA, (FIRST_HUE + head * TURN) % 360);
+}
+
+/** The hue of a measure: of weights, or of the vectors that attention moves. */
+export function measureColor({ of_weights }: { of_weights: boolean }, { hues }: Palette): string {
+  return of_weights ? hues.weight : hues.norm;
 }
 
 /** An OKLCH color as #rrggbb, with as much chroma as sRGB allows. */

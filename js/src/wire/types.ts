@@ -120,6 +120,10 @@ export interface Measure {
   on_request: boolean;
   /** The measure it equals in models without a norm between the two. */
   coincides_with: string | null;
+  /** What it says in a few words; empty if its label says it. */
+  short: string;
+  /** Whether it consists of attention weights alone; they have a hue of their own. */
+  of_weights: boolean;
 }
 
 /** One attention stream: its tokens, and the layers and heads it holds, by the model's numbers. */

@@ -18,6 +18,8 @@ export function measureWith(changes: Partial<Measure> = {}): Measure {
     over_heads: "mean",
     on_request: false,
     coincides_with: null,
+    short: "",
+    of_weights: true,
     ...changes,
   };
 }

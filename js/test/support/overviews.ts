@@ -13,12 +13,14 @@ export const MEASURES: Measure[] = [
     axes: ["layer", "head", "key"],
     meaning: "how long",
     over_heads: "sum",
+    of_weights: false,
   }),
   measureWith({
     id: "weighted-norm",
     label: "‖αf(x)‖",
     meaning: "how much moves",
     over_heads: "sum",
+    of_weights: false,
   }),
   measureWith({
     id: "attention",
