@@ -38,7 +38,14 @@ from normviz.model.capture.tracking import (
 )
 from normviz.model.capture.value_bias import ValueBiasTracker
 from normviz.model.decompose import DecomposedTensor, Record, unwrap
-from normviz.model.types import AttentionKey, ModelVectors, StreamId, Values, Weights
+from normviz.model.types import (
+    AttentionKey,
+    ModelVectors,
+    StreamId,
+    Values,
+    Weights,
+    at_least_single,
+)
 
 Result = TypeVar("Result")
 SUMS = {"add", "add_", "__add__", "__radd__", "__iadd__", "sub", "__sub__", "__rsub__"}
@@ -74,6 +81,19 @@ class CapturedAttention:
     def key(self) -> AttentionKey:
         """Which attention of the pass it is."""
         return self.stream, self.layer
+
+    def at_least_single(self) -> "CapturedAttention":
+        """Return it with numbers in float32 or wider; each tensor is converted once."""
+        bias = self.value_bias
+        weight = at_least_single(self.projection.weight)
+        return replace(
+            self,
+            weight=at_least_single(self.weight),
+            value=at_least_single(self.value),
+            value_bias=None if bias is None else at_least_single(bias),
+            projection=replace(self.projection, weight=weight),
+            output=at_least_single(self.output),
+        )
 
 
 class CapturedPass(list[Result]):

@@ -59,7 +59,7 @@ def check_attention(
     tokens is ever built. `queries` and `keys` mask the positions that are tokens; padding is left
     out of every check.
     """
-    own = at_least_single(captured.output)
+    own = captured.output
     bias = at_least_single(_bias(captured))
     signs = random_signs(own.shape[-1], own.dtype, own.device)
     row_sums, part_sums = _sum_parts(captured, signs)
@@ -72,7 +72,7 @@ def check_attention(
         error=_greatest(missed, queries) / size.clamp(min=torch.finfo(size.dtype).tiny),
         least_row=least,
         greatest_row=_greatest(row_sums.amax(dim=1), queries),
-        least_weight=-_greatest(-at_least_single(lowest), queries, padding=-torch.inf),
+        least_weight=-_greatest(-lowest, queries, padding=-torch.inf),
         leak=_leak(captured, queries, keys),
         bias_share=_bias_share(bias, own - bias, queries),
         ahead=_ahead(captured.weight, queries),
@@ -88,12 +88,12 @@ def _sum_parts(
     captured: CapturedAttention, signs: Float[Tensor, "model projection"]
 ) -> tuple[Float[Tensor, "batch head query"], Float[Tensor, "batch query projection"]]:
     """Return Σ_j α_ij, and Σ_h Σ_j α_ij f(x_j) on some directions, in one pass over α."""
-    weight, value = at_least_single(captured.weight), at_least_single(captured.value)
+    weight, value = captured.weight, captured.value
     if captured.projection.terms:
         context = weight @ value
         outputs = [term.apply(context) for term in captured.projection.terms]
         return weight.sum(dim=-1), torch.stack(outputs).sum(dim=0) @ signs
-    out = at_least_single(captured.projection.weight)
+    out = captured.projection.weight
     # As one matrix: a product by heads would copy it.
     on_signs = (out.flatten(0, 1) @ signs).reshape(*out.shape[:2], -1)
     moved = value @ on_signs

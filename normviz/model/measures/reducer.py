@@ -32,7 +32,7 @@ from normviz.model.measures.results import (
     StageResults,
     select_heads,
 )
-from normviz.model.types import AttentionKey, TokenMask, at_least_single
+from normviz.model.types import AttentionKey, TokenMask
 
 PaddingMasks = Mapping[str, Callable[[int, str | None], TokenMask | None]]
 """For `encoder` and `decoder`: which of so many positions of a modality are not padding."""
@@ -109,6 +109,7 @@ class AttentionReducer:
                 self.results.ladders[key] = ladder
 
     def _measure(self, captured: CapturedAttention, layer: int) -> LayerResult:
+        dtype, captured = _precision(captured), captured.at_least_single()
         _, count, query_length, key_length = captured.weight.shape
         heads = tuple(range(count)) if self.heads is None else tuple(sorted(set(self.heads)))
         for head in heads:
@@ -134,7 +135,7 @@ class AttentionReducer:
             projection=captured.projection.name,
             probed=captured.projection.probed,
             factored=bool(captured.projection.terms),
-            dtype=_precision(captured),
+            dtype=dtype,
             rounds=captured.projection.rounds,
             sink=getattr(captured.module, "sinks", None) is not None,
             heads=heads,
@@ -157,9 +158,9 @@ class AttentionReducer:
         self, captured: CapturedAttention, heads: tuple[int, ...]
     ) -> dict[str, Tensor]:
         """Return α, ‖f(x)‖ and ‖Σ αf(x)‖, as far as they are asked for."""
-        weight = at_least_single(captured.weight)
-        value = at_least_single(captured.value)
-        out = at_least_single(captured.projection.weight)
+        weight = captured.weight
+        value = captured.value
+        out = captured.projection.weight
         numbers: dict[str, Tensor] = {}
         if captured.projection.terms:
             return self._factored_measures(captured, heads)
@@ -184,11 +185,11 @@ class AttentionReducer:
         self, captured: CapturedAttention, heads: tuple[int, ...]
     ) -> dict[str, Tensor]:
         """Return the same where queries have factors of their own; ‖f(x)‖ is without them."""
-        weight, value = at_least_single(captured.weight), at_least_single(captured.value)
+        weight, value = captured.weight, captured.value
         asked_for = set(self.measures)
         numbers: dict[str, Tensor] = {}
         if "value-norm" in asked_for:
-            norms = value_norm(value, at_least_single(captured.projection.weight), self.scratch)
+            norms = value_norm(value, captured.projection.weight, self.scratch)
             numbers["value-norm"] = select_heads(norms, heads)
         if "weight" in asked_for:
             numbers["weight"] = select_heads(weight, heads)
@@ -208,17 +209,17 @@ class AttentionReducer:
         keys: TokenMask | None,
     ) -> EffectiveAttention:
         """Return α⊥ of these heads, over the keys that each row may read."""
-        value = at_least_single(captured.value)
+        value = captured.value
         if self.effective_form == "paper" and captured.value_bias is not None:
-            value = value - at_least_single(captured.value_bias)
+            value = value - captured.value_bias
         hidden = forbidden_positions(captured, keys)
         batch, _, *pairs = captured.weight.shape
         nothing = torch.zeros_like(captured.weight[:, :1], dtype=torch.bool)
         visible = ~(nothing if hidden is None else hidden.expand(batch, -1, *pairs))
         return effective_attention(
-            select_heads(at_least_single(captured.weight), heads),
+            select_heads(captured.weight, heads),
             select_heads(value, heads),
-            select_heads(at_least_single(captured.projection.weight)[None], heads)[0],
+            select_heads(captured.projection.weight[None], heads)[0],
             visible if visible.shape[1] == 1 else select_heads(visible, heads),
             queries,
             stochastic=self.effective_form == "stochastic",
