@@ -164,7 +164,7 @@ def _check(parsed: argparse.Namespace) -> int:
 def _demo(parsed: argparse.Namespace) -> int:
     writer = by_suffix(parsed.output, WRITERS)
     flow = normviz.analyze("demo", text=DEMO_TEXT, pair=DEMO_PAIR)
-    path = writer.write(flow, parsed.output, measure="weighted-norm", layer=2).resolve()
+    path = writer.write(flow, parsed.output).resolve()
     return _report(flow, path, parsed)
 
 

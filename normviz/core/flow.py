@@ -118,6 +118,17 @@ class Flow(FlowOutput):
         """The ids of all measures held."""
         return tuple(dict.fromkeys(name for stream in self.streams.values() for name in stream))
 
+    @property
+    def headline(self) -> str:
+        """The main finding in one sentence, which the view shows in large type.
+
+        It is about the layer where attention weight and what attention moves differ most.
+        """
+        from normviz.derived.headline import find_headline
+
+        found = find_headline(self)
+        return "" if found is None else str(found)
+
     def with_chart(self, chart: Chart) -> "Flow":
         """Return the flow with a chart for its profile view; it replaces one of the same title."""
         others = tuple(held for held in self.charts if held.title != chart.title)

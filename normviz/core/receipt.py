@@ -28,6 +28,14 @@ GRADIENT_SLACK = 100
 """How many times larger the error of a derivative may be: it grows with every layer."""
 
 
+DEMO_NAMES = {
+    "demo": "MiniLM-L6",
+    "demo-decoder": "SmolLM2-135M",
+    "demo-translator": "Spanish to English",
+}
+"""What the models behind the short names are called."""
+
+
 @dataclass(frozen=True)
 class LayerCheck:
     """The checks of one attention layer: whether its parts add up to the model's own output."""
@@ -188,6 +196,11 @@ class Receipt:
             for rung, shares in by_rung.items()
             if shares.keys() >= {*layers}
         }
+
+    @property
+    def model_name(self) -> str:
+        """The model as a reader would call it: without its owner, and the demos by their names."""
+        return DEMO_NAMES.get(self.model, self.model.rstrip("/").rpartition("/")[2] or self.model)
 
     def headline(self) -> str:
         """Return the receipt in one line."""

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
+from jaxtyping import Float64
 
 from normviz.core.axes import STREAM_KINDS, Array, StreamKind, StreamName
 from normviz.core.catalog import (
@@ -20,7 +21,7 @@ from normviz.core.catalog import (
     split_statistic,
     statistic_id,
 )
-from normviz.core.tokens import Tokens
+from normviz.core.tokens import FIRST_TOKEN, Tokens
 from normviz.errors import BadArrays, UnknownName
 
 if TYPE_CHECKING:
@@ -232,24 +233,43 @@ class Stream:
         """The queries; in self-attention they are the keys too."""
         return self.queries
 
-    def shares(self, measure: str) -> dict[str, Array]:
-        """Return each key category's share of all that the queries of a layer receive [layer].
+    @property
+    def key_categories(self) -> tuple[str, ...]:
+        """The category of each key; a decoder's first token is one of its own, an attention sink.
+
+        Much weight goes there because every token can read it, whatever it is.
+        """
+        categories = self.keys.categories
+        return (FIRST_TOKEN, *categories[1:]) if self.kind == "decoder" else categories
+
+    def key_shares(self, measure: str) -> Float64[np.ndarray, "layer key"]:
+        """Return each key's share of all that the queries of a layer receive [layer key].
 
         Heads are added up before dividing, so that in `weighted-norm` a head that moves more
         counts more; for `weight` every head and query counts the same. Negative numbers count by
         their absolute value.
         """
-        totals = []
-        for layer in self.layers:
-            values = self.at(measure, layer)
-            sizes = np.abs(values).reshape(-1, values.shape[-1])
-            totals.append(sizes.sum(axis=0, dtype=np.float64))
+        totals = [self._sum_by_key(measure, layer) for layer in self.layers]
         mass = np.stack(totals) if totals else np.zeros((0, len(self.keys)))
-        whole = np.where(mass.sum(axis=1) > 0, mass.sum(axis=1), 1.0)
-        categories = np.array(self.keys.categories)
+        whole = mass.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(mass, whole, out=np.zeros_like(mass), where=whole > 0))
+
+    def _sum_by_key(self, measure: str, layer: int) -> Float64[np.ndarray, " key"]:
+        """Return the sizes of one layer summed over heads and queries [key]."""
+        measure, index = self.require_held(measure), self.layers.index(layer)
+        if measure not in self.stored:  # a product, which need not be multiplied out
+            columns = self.stored["weight"][index].sum(axis=-2, dtype=np.float64)
+            return np.asarray((columns * self.stored["value-norm"][index]).sum(axis=0))
+        values = self.at(measure, layer)
+        values = np.abs(values) if MEASURES[measure].signed else values
+        return np.asarray(values.reshape(-1, values.shape[-1]).sum(axis=0, dtype=np.float64))
+
+    def shares(self, measure: str) -> dict[str, Array]:
+        """Return each key category's share of all that the queries receive: see `key_shares`."""
+        by_key, categories = self.key_shares(measure), np.array(self.key_categories)
         return {
-            category: (mass[:, categories == category].sum(axis=1) / whole).astype(np.float32)
-            for category in dict.fromkeys(self.keys.categories)
+            category: by_key[:, categories == category].sum(axis=1).astype(np.float32)
+            for category in dict.fromkeys(self.key_categories)
         }
 
     def select_layers(self, layers: tuple[int, ...]) -> "Stream":

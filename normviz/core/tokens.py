@@ -16,6 +16,9 @@ CATEGORIES = ("[CLS]", "[SEP]", "special", "punctuation", "other")
 [UNK] stands for a word of the text, and is `other`.
 """
 
+FIRST_TOKEN = "first token"  # noqa: S105 - no password
+"""The category of the first token that a decoder reads."""
+
 NO_ID = -1
 """The id of a token that is in no vocabulary: an image patch, an audio frame, a merged word."""
 

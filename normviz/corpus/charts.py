@@ -10,7 +10,7 @@ from normviz.core.chart import Chart, Series
 from normviz.corpus.moments import Moments
 from normviz.corpus.profile import Profile
 from normviz.corpus.sums import COMPARED
-from normviz.derived.summary import category_label
+from normviz.derived.headline import category_label
 
 VALUE_NORM = "value-norm"
 MAX_NAME = 16

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from normviz.core.flow import Flow
 from normviz.core.stream import Stream
+from normviz.derived.headline import category_label, find_headline
 
 if TYPE_CHECKING:
     from normviz.core.axes import StreamName
@@ -12,18 +13,7 @@ if TYPE_CHECKING:
 def summarize_flow(flow: Flow, stream: "StreamName | None" = None) -> str:
     """Return where weight and norm differ most about one category of tokens, then all layers."""
     chosen = flow.stream(stream)
-    weight, norm = chosen.shares("weight"), chosen.shares("weighted-norm")
-    gaps = {
-        (category, n): float(weight[category][n] - norm[category][n])
-        for category in weight
-        for n in range(len(chosen.layers))
-    }
-    (category, n), _ = max(gaps.items(), key=lambda gap: gap[1])
-    sentence = (
-        f"In layer {chosen.layers[n]}, {category_label(category)} takes {weight[category][n]:.0%} "
-        f"of the attention weight, and {norm[category][n]:.0%} of what attention moves."
-    )
-    return "\n".join([sentence, "", *_share_table(chosen)])
+    return "\n".join([str(find_headline(flow, chosen.name)), "", *_share_table(chosen)])
 
 
 def _share_table(stream: Stream) -> list[str]:
@@ -37,11 +27,6 @@ def _share_table(stream: Stream) -> list[str]:
         cells = (f"{weight[category][n]:.1%} → {norm[category][n]:.1%}" for category in weight)
         lines.append(f"{layer:<11}" + "".join(f"{cell:>20}" for cell in cells))
     return lines
-
-
-def category_label(category: str) -> str:
-    """Return a category of tokens as a reader would call it."""
-    return "words" if category == "other" else category
 
 
 def category_shares(flow: Flow) -> dict[str, dict[str, dict[str, list[float]]]]:

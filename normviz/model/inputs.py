@@ -253,7 +253,7 @@ def from_texts(
         notes += note
     tensors = pad_rows(rows, getattr(tokenizer, "pad_token_id", None) or 0)
     check_ids(model, tensors["input_ids"], tokenizer)
-    title = " ‖ ".join(part for part in (texts[0], pairs[0] if pairs else None) if part)
+    title = " / ".join(part for part in (texts[0], pairs[0] if pairs else None) if part)
     return ModelInputs(model, tensors, tokenizer, title, tuple(notes))
 
 

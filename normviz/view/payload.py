@@ -15,11 +15,12 @@ from normviz.core.flow import Flow
 from normviz.core.receipt import Receipt
 from normviz.core.stream import Stream
 from normviz.core.token_matching import counterparts
+from normviz.derived.headline import find_headlines
 from normviz.view.encoding import PRECISIONS, EncodedArray, decode
 from normviz.view.state import describe_state
 from normviz.view.tiles import make_tile, tile_keys
 
-FORMAT = 4
+FORMAT = 5
 """The number of this layout; the view refuses any other with a sentence."""
 
 
@@ -73,13 +74,22 @@ def _describe_flow(flow: Flow, precision: str) -> dict[str, Any]:
     text = f"{receipt}\nnumbers in this view: {PRECISIONS[precision]}, as {precision}"
     return {
         "title": flow.title,
-        "model": receipt.model,
+        "model": _describe_model(flow),
         "measures": [asdict(MEASURES[name]) for name in (*flow.measures, *_unheld_aliases(flow))],
         "streams": [_describe_stream(stream, receipt) for stream in flow.streams.values()],
         "receipt": {"ok": receipt.ok, "headline": receipt.headline(), "text": text},
         "charts": [chart.to_dict() for chart in flow.charts],
         "gold": None if flow.gold is None else flow.gold.to_dict(),
     }
+
+
+def _describe_model(flow: Flow) -> str:
+    """Return the name of the model, with its size where it has one stream."""
+    if len(flow.streams) != 1:
+        return flow.receipt.model_name
+    (stream,) = flow.streams.values()
+    size = f"{len(stream.layer_contents)} layers × {len(stream.heads)} heads"
+    return f"{flow.receipt.model_name} ({size})"
 
 
 def _unheld_aliases(flow: Flow) -> list[str]:
@@ -93,7 +103,7 @@ def _describe_stream(stream: Stream, receipt: Receipt) -> dict[str, Any]:
         "name": stream.name,
         "kind": stream.kind,
         "queries": asdict(stream.queries),
-        "keys": asdict(stream.keys),
+        "keys": asdict(stream.keys) | {"categories": stream.key_categories},
         "layers": stream.layers,
         "other_layers": dict(stream.other_layers),
         "interruption": stream.interruption,
@@ -103,4 +113,8 @@ def _describe_stream(stream: Stream, receipt: Receipt) -> dict[str, Any]:
         "statistics": list(stream.statistics),
         "aliases": dict(stream.aliases),
         "bias_share": receipt.bias_share(stream.name, stream.layers),
+        "headlines": [
+            {"layer": found.layer, "difference": round(found.difference, 4), "parts": found.parts}
+            for found in find_headlines(stream)
+        ],
     }

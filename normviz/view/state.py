@@ -18,6 +18,7 @@ from normviz.core.flow import Flow
 from normviz.core.keywords import require_keywords
 from normviz.core.stream import Stream
 from normviz.derived.agreement import PERFECT
+from normviz.derived.headline import COMPARED, opening_stream, strongest_headline
 from normviz.errors import NormvizError, UnknownName
 from normviz.view.encoding import Precision
 
@@ -49,7 +50,7 @@ ALLOWED = {
 }
 """The allowed values of each part of the state that has a fixed list."""
 
-CROSS_ONLY_VIEW = "alignment"
+CROSS_ONLY_VIEW: ViewName = "alignment"
 """The view that needs cross-attention: it aligns the words of two texts."""
 
 OTHER_FLOW = "other"
@@ -74,6 +75,7 @@ class ViewState:
     threshold: float
     color_by: ColorBy
     target_row: TargetRow
+    difference: bool
     theme: Theme
 
 
@@ -97,6 +99,7 @@ class ViewOptions(TypedDict, total=False):
     threshold: float | None
     color_by: ColorBy | None
     target_row: TargetRow | None
+    difference: bool | None
     theme: Theme | None
 
 
@@ -173,6 +176,8 @@ def resolve_state(flow: Flow, options: ViewOptions) -> ViewState:
     defaults = default_state(stream)
     role = options.get("role") or defaults.role
     given = {name: value for name, value in options.items() if value is not None}
+    if "measure" in given:  # what is asked for by name is shown alone
+        defaults = replace(defaults, compare=None)
     checked = {
         name: check_value(name, given[name], stream, role) for name in STATE_NAMES if name in given
     }
@@ -183,8 +188,8 @@ def _first_stream(flow: Flow, view: object) -> str | None:
     """Return the stream a view opens with: the first that holds numbers and that it can show."""
     if view == CROSS_ONLY_VIEW and (cross := first_cross_name(flow)) is not None:
         return cross
-    held = (name for name, stream in flow.streams.items() if has_numbers(stream))
-    return next(held, next(iter(flow.streams), None))
+    stream = opening_stream(flow)
+    return next(iter(flow.streams), None) if stream is None else stream.name
 
 
 def first_cross_name(flow: Flow) -> str | None:
@@ -199,22 +204,29 @@ def has_numbers(stream: Stream) -> bool:
 
 
 def default_state(stream: Stream) -> ViewState:
-    """Return what a view of this stream shows before anything is chosen."""
+    """Return what a view of this stream shows before anything is chosen: its finding.
+
+    That is weight beside norm, in the layer where the two differ most; of a translation, how its
+    words are aligned.
+    """
+    held = [name for name in COMPARED if name in stream] or [stream.measures[0]]
+    found = strongest_headline(stream)
     return ViewState(
-        view="flow",
+        view=CROSS_ONLY_VIEW if stream.name == "cross" else "flow",
         stream=stream.name,
-        measure="weighted-norm" if "weighted-norm" in stream else stream.measures[0],
-        compare=None,
-        layer=stream.layers[0],
+        measure=held[0],
+        compare=held[1] if len(held) > 1 else None,
+        layer=stream.layers[0] if found is None else found.layer,
         heads=None,
         token=None,
         role="query",
-        normalize="layer",
+        normalize="query",
         words=False,
         special="shown",
         threshold=0.0,
         color_by="none",
         target_row="input",
+        difference=False,
         theme="auto",
     )
 
@@ -313,8 +325,11 @@ def _check_token(value: Any, stream: Stream, role: str) -> int | None:
     return None if value is None else require_index(value, range(count), "token")
 
 
-def _check_words(value: Any, _stream: Stream, _role: str) -> bool:
-    return require_bool(value, "words")
+def _check_bool(name: str) -> Callable[[Any, Stream, str], bool]:
+    def check(value: Any, _stream: Stream, _role: str) -> bool:
+        return require_bool(value, name)
+
+    return check
 
 
 def _check_threshold(value: Any, _stream: Stream, _role: str) -> float:
@@ -341,11 +356,12 @@ _CHECKS: dict[str, Callable[[Any, Stream, str], Any]] = {
     "token": _check_token,
     "role": _check_word("role", "role"),
     "normalize": _check_word("normalize", "scale"),
-    "words": _check_words,
+    "words": _check_bool("words"),
     "special": _check_word("special", "treatment of special token"),
     "threshold": _check_threshold,
     "color_by": _check_word("color_by", "coloring"),
     "target_row": _check_word("target_row", "target row"),
+    "difference": _check_bool("difference"),
     "theme": _check_word("theme", "theme"),
 }
 """For each part of the state, the function that returns a value the stream can show, or refuses."""

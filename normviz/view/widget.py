@@ -87,6 +87,9 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
     target_row = traitlets.Any().tag(sync=True)
     """The row of a target word in an alignment: the one whose `input` it is, or the one whose
     `output` it is."""
+    difference = traitlets.Any().tag(sync=True)
+    """Whether two measures are shown as one picture of their difference: the share by the measure
+    in `compare` minus the share by `measure`, of what each query takes."""
     theme = traitlets.Any().tag(sync=True)
     """`auto` follows the notebook; `light` and `dark` do not."""
 

@@ -131,7 +131,7 @@ def test_each_tile_is_the_layer_it_says():
 
 def test_the_header_has_every_allowed_value_and_the_defaults_of_each_stream():
     header = json.loads(json.dumps(pack(two_streams()).header))
-    assert (header["format"], list(header["state"])) == (4, ["allowed", "defaults"])
+    assert (header["format"], list(header["state"])) == (5, ["allowed", "defaults"])
     assert header["state"]["allowed"] == {name: list(words) for name, words in ALLOWED.items()}
     assert list(header["state"]["defaults"]) == ["encoder", "cross"]
     for name, state in header["state"]["defaults"].items():
@@ -191,8 +191,16 @@ SIGNED = tuple(
 """The same for a measure that may be negative."""
 
 
+def _plain_state(flow):
+    """One measure of the first stream in its first layer, to which tests add their own choices."""
+    stream = next(iter(flow.streams.values()))
+    measure = "weighted-norm" if "weighted-norm" in stream else stream.measures[0]
+    layer = stream.layers[0]
+    return {"stream": stream.name, "measure": measure, "layer": layer, "normalize": "layer"}
+
+
 def _figure(flow, **options):
-    picture = make_picture(flow, resolve_state(flow, options))
+    picture = make_picture(flow, resolve_state(flow, _plain_state(flow) | options))
     place = place_focused_ribbons if picture.focus else place_ribbons
     ribbons = place(picture, 20)
     starts, ends = place_bars(picture.norms)
@@ -227,7 +235,7 @@ def _plain_contract_of(flow):
     return {
         "header": payload.header,
         "data": base64.b64encode(payload.data).decode("ascii"),
-        "state": asdict(resolve_state(flow, {})),
+        "state": asdict(resolve_state(flow, _plain_state(flow))),
     }
 
 
@@ -306,7 +314,7 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
     contract = {
         "header": payload.header,
         "data": base64.b64encode(payload.data).decode("ascii"),
-        "state": asdict(resolve_state(flow, {})),
+        "state": asdict(resolve_state(flow, _plain_state(flow))),
         "state_names": list(STATE_NAMES),
         "numbers": [
             {"stream": stream.name, "measure": measure, "layer": layer,
@@ -321,7 +329,7 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
         "charts": pack(flow.with_chart(chart())).header["flows"][0]["charts"],
         "signed": {
             **_contract_of(signed),
-            "state": asdict(resolve_state(signed, {})),
+            "state": asdict(resolve_state(signed, _plain_state(signed))),
             "figures": [_figure(signed, **options) for options in SIGNED],
         },
         "wordy": pack(wordy, whole=False).header["flows"][0],

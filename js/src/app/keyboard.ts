@@ -7,7 +7,7 @@ import type { Store } from "../state/store";
 export function actionFor(store: Store, key: string): (() => void) | null {
   const measures = measureOrder(groupMeasures(store.flow, store.stream));
   const measure = /^[1-9]$/.test(key) ? measures[Number(key) - 1] : undefined;
-  if (measure !== undefined) return () => store.choose({ measure });
+  if (measure !== undefined) return () => store.chooseMeasure(measure);
   const actions: Record<string, () => void> = {
     "[": () => store.stepLayer(-1),
     "]": () => store.stepLayer(1),

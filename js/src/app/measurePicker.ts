@@ -1,16 +1,20 @@
 /** The controls for the measure: buttons, or the ladder as a slider, and lists for the rest. */
 
 import { groupMeasures, type MeasureGroups, measureOrder, type Stop } from "../data/ladder";
-import { button, element, fillGroups, group, markPressed, picker } from "../draw/dom";
+import { button, element, fillGroups, group, markPressed, picker, toolbar } from "../draw/dom";
 import type { Store } from "../state/store";
-import type { ViewName } from "../wire/types";
+import { KINDS } from "../views/index";
+import { OTHER_FLOW, type ViewName } from "../wire/types";
 import type { Control } from "./controls";
 
-/** All of them; each one is hidden if it has nothing to offer. */
+/** The main ones; each one is hidden if it has nothing to offer. */
 export function measureControls(store: Store, signal: AbortSignal): Control[] {
+  return [measureButtons(store, signal), ladderSlider(store, signal), pairButtons(store, signal)];
+}
+
+/** The lists of further measures. */
+export function measureLists(store: Store, signal: AbortSignal): Control[] {
   return [
-    measureButtons(store, signal),
-    ladderSlider(store, signal),
     measureList(store, { group: "others", labels: () => ["other measures", "none"] }, signal),
     measureList(store, { group: "reachingInput", labels: reachingLabels }, signal),
   ];
@@ -19,19 +23,68 @@ export function measureControls(store: Store, signal: AbortSignal): Control[] {
 const groupsOf = ({ flow, stream }: Store): MeasureGroups => groupMeasures(flow, stream);
 
 function measureButtons(store: Store, signal: AbortSignal): Control {
-  const { node, fill } = group("measure", "nv-segmented");
+  const { node, fill } = toolbar("measure", "nv-segmented", signal);
   const create = (id: string, index: number) => {
-    const { label, meaning } = store.measureOf(id);
+    const { label, meaning, short } = store.measureOf(id);
     const title = `${label}: ${meaning} (key ${index + 1})`;
-    return button(label, title, () => store.choose({ measure: id }), signal);
+    const made = button(label, title, () => store.chooseMeasure(id), signal);
+    if (short) made.append(element("small", {}, ` ${short}`));
+    return made;
   };
   const show = (): void => {
     const { buttons: ids } = groupsOf(store);
     node.hidden = ids.length === 0;
     const buttons = fill(ids.join(), () => ids.map(create));
-    markPressed(buttons, (index) => ids[index] === store.state.value.measure);
+    const { measure } = store.state.value;
+    markPressed(buttons, (index) => ids[index] === measure && !isPaired(store));
   };
   return { node, show };
+}
+
+/** Two measures at once: side by side, or one picture of their difference. */
+function pairButtons(store: Store, signal: AbortSignal): Control {
+  const { node, fill } = toolbar("two measures", "nv-segmented", signal);
+  const choose = (difference: boolean) => (): void => {
+    const pair = pairFor(store);
+    if (pair) store.choose({ measure: pair[0], compare: pair[1], difference });
+  };
+  const show = (): void => {
+    const pair = pairFor(store);
+    node.hidden = pair === null || !KINDS[store.state.value.view].pairs;
+    if (pair === null) return;
+    const [first, second] = pair.map((id) => store.measureOf(id).label);
+    const buttons = fill(pair.join("\0"), () => [
+      button(`${first} | ${second}`, `${first} and ${second} side by side`, choose(false), signal),
+      button(
+        "difference",
+        `where ${second} has more than ${first}, and where less`,
+        choose(true),
+        signal,
+      ),
+    ]);
+    const { difference } = store.state.value;
+    markPressed(buttons, (index) => isPaired(store) && difference === (index === 1));
+  };
+  return { node, show };
+}
+
+/** Whether two measures are shown. */
+function isPaired({ state }: Store): boolean {
+  const { compare } = state.value;
+  return typeof compare === "string" && compare !== OTHER_FLOW;
+}
+
+/** The two measures to show: those that are shown, else the weight and the chosen or default one. */
+function pairFor(store: Store): [string, string] | null {
+  const { measure, compare } = store.state.value;
+  if (typeof compare === "string" && compare !== OTHER_FLOW) return [measure, compare];
+  const { measures } = store.stream;
+  const fits = (id: string) => store.measureOf(id).axes.includes("query");
+  if (!measures.includes("weight")) return null;
+  const second = [measure, "weighted-norm", ...measures].find(
+    (id) => id !== "weight" && measures.includes(id) && fits(id),
+  );
+  return second === undefined ? null : ["weight", second];
 }
 
 /** The ladder: a stop for every rung held, with its label below. */
@@ -44,7 +97,7 @@ function ladderSlider(store: Store, signal: AbortSignal): Control {
   names.setAttribute("aria-hidden", "true"); // the slider itself has the full text
   const choose = (index: number): void => {
     const stop = groupsOf(store).stops[index];
-    if (stop) store.choose({ measure: stop.id });
+    if (stop) store.chooseMeasure(stop.id);
   };
   input.addEventListener("input", () => choose(Number(input.value)), { signal });
   const create = ({ label, meaning }: Stop, index: number) => {
@@ -116,7 +169,7 @@ interface ListOptions {
 function measureList(store: Store, options: ListOptions, signal: AbortSignal): Control {
   let before: string | null = null;
   const choose = (id: string): void => {
-    store.choose({ measure: id === "" ? (before ?? store.measure.base ?? "") : id });
+    store.chooseMeasure(id === "" ? (before ?? store.measure.base ?? "") : id);
   };
   const { select, node, rename } = picker("measure", choose, signal);
   const show = (): void => {

@@ -11,10 +11,10 @@ import type { Tiles } from "../state/tiles";
 import { KINDS } from "../views/index";
 import { type Flow, FORMAT } from "../wire/types";
 import { createControls } from "./controls";
+import { headline } from "./headline";
 import { listenToKeys } from "./keyboard";
 import { Gallery } from "./panes";
 import { trackRankings } from "./rankChanges";
-import { readout } from "./readout";
 
 const KEYS =
   "Keys: 1 to 9 choose a measure, [ and ] a layer, " +
@@ -56,25 +56,26 @@ function assemble(root: HTMLElement, store: Store, tiles: Tiles, signal: AbortSi
   const save = saverFor({ root, store, gallery, panes: () => panesFor(store, tiles) });
   const controls = createControls(store, tiles, signal, save);
   const ranks = trackRankings(store, tiles);
-  const text = readout();
+  const finding = headline(store);
   const waiting = element("p", { class: "nv-waiting", role: "status" });
-  const body = element("div", { class: "nv-body" }, gallery.node, text.node);
+  const changes = element("p", { class: "nv-changes", "aria-live": "polite" });
   const { flows } = store.header;
-  const titles = flows.map(titleLine);
-  root.replaceChildren(...titles, controls.node, waiting, body, ...flows.map(receiptBox));
+  const above = [...flows.map(titleLine), finding.node, controls.node, waiting];
+  root.replaceChildren(...above, gallery.node, changes, ...flows.map(receiptBox));
   let drawn: unknown = null;
 
   const preview = withErrorNotice(root, () => {
     if (drawn === null) return;
     gallery.highlight(store.focus);
-    text.show(gallery.describe(store.focus), ranks.describe(gallery.frames, store.focus));
+    gallery.tell(store.focus);
+    changes.textContent = ranks.describe(gallery.frames, store.focus);
   });
   const draw = withErrorNotice(root, () => {
     const state = store.state.value;
     const shade = shadeFor(state.theme);
     // A pinned token changes what is highlighted, not what is drawn.
     const next = { ...state, token: 0, role: "", shade, width: gallery.node.clientWidth };
-    controls.show(PALETTES[shade]);
+    for (const control of [finding, controls]) control.show(PALETTES[shade]);
     if (isEqual(next, drawn)) return preview();
     drawn = null;
     for (const old of root.querySelectorAll(".nv-notice")) old.remove();

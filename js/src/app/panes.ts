@@ -1,6 +1,6 @@
 /** One pane, or two side by side that highlight the same tokens. */
 
-import { PALETTES } from "../draw/colors";
+import { measureColor, PALETTES, type Palette } from "../draw/colors";
 import { element } from "../draw/dom";
 import type { Shade } from "../draw/theme";
 import { type Pane, translateFocus } from "../state/pane";
@@ -10,12 +10,15 @@ import type { View, ViewActions } from "../views/view";
 import type { Focus } from "../wire/types";
 import type { Description } from "../words/describe";
 import { createLegend, type Legend } from "../words/legend";
+import { type Readout, readout } from "./readout";
 
 interface Frame {
   pane: Pane;
   view: View;
   title: HTMLElement;
   legend: Legend;
+  /** The pane in words, below it or beside it. */
+  words: Readout;
 }
 
 export class Gallery {
@@ -37,8 +40,8 @@ export class Gallery {
     const drawn = panes.map((pane, index) => {
       const frame = this.frames[index];
       frame.pane = pane;
-      frame.title.textContent = pane.title;
-      frame.title.hidden = pane.title === "";
+      frame.title.replaceChildren(...titleParts(pane, PALETTES[shade]));
+      frame.title.hidden = frame.title.childNodes.length === 0;
       return frame.view.draw(pane, PALETTES[shade]);
     });
     const isLoaded = drawn.every((isDrawn) => isDrawn);
@@ -59,6 +62,13 @@ export class Gallery {
     );
   }
 
+  /** Put every pane into words, below it or beside it. */
+  tell(focus: Focus | null): void {
+    this.describe(focus).forEach((description, at) => {
+      this.frames[at].words.show(description);
+    });
+  }
+
   /** Create new views if the kind or the number of panes has changed. */
   #build(panes: Pane[]): void {
     const key = `${panes[0].state.view} ${panes.length}`;
@@ -70,20 +80,32 @@ export class Gallery {
       const actions = actionsFor(this.#store, () => this.frames[index].pane);
       return createFrame(pane, actions, this.#scope.signal);
     });
-    const figures = this.frames.map(({ view, title, legend }) =>
-      element("figure", { class: "nv-pane" }, title, view.node, legend.node),
-    );
+    const figures = this.frames.map(({ view, title, legend, words }) => {
+      const picture = element("div", { class: "nv-picture" }, title, view.node, legend.node);
+      return element("figure", { class: "nv-pane" }, picture, words.node);
+    });
     this.node.replaceChildren(...figures);
     this.node.classList.toggle("nv-paired", panes.length > 1);
   }
+}
+
+/** What a pane shows: its title, and its measure in a few words. */
+function titleParts({ title, measure, state }: Pane, palette: Palette): (string | HTMLElement)[] {
+  const isMeasure = title === "" || title === measure.label;
+  if (!KINDS[state.view].pairs) return [];
+  if (!isMeasure) return [title];
+  const name = element("b", {}, measure.label);
+  if (!measure.signed) name.style.color = measureColor(measure, palette);
+  return [name, element("small", {}, measure.short || measure.meaning)];
 }
 
 function createFrame(pane: Pane, actions: ViewActions, signal: AbortSignal): Frame {
   return {
     pane,
     view: KINDS[pane.state.view].create(actions, signal),
-    title: element("figcaption", { class: "nv-caption" }),
+    title: element("p", { class: "nv-caption" }),
     legend: createLegend(),
+    words: readout(),
   };
 }
 

@@ -6,23 +6,21 @@ import type { Description, Table, TableCell } from "../words/describe";
 
 export interface Readout {
   node: HTMLElement;
-  show(descriptions: Description[], changes: string): void;
+  show(description: Description): void;
 }
 
 export function readout(): Readout {
   const spoken = element("div", { class: "nv-spoken", "aria-live": "polite" });
   const tables = element("div");
-  const show = (descriptions: Description[], changes: string): void => {
-    const sentences = descriptions.flatMap(({ sentence, notes = [] }) => [
+  const show = (description: Description): void => {
+    const { sentence, notes = [], also = [] } = description;
+    spoken.replaceChildren(
       element("p", { class: "nv-sentence" }, sentence),
       ...notes.map((note) => element("p", { class: "nv-aside" }, note)),
-    ]);
-    const ranks = changes ? [element("p", { class: "nv-changes" }, changes)] : [];
-    spoken.replaceChildren(...sentences, ...ranks);
-    const all = descriptions.flatMap((description) => [description, ...(description.also ?? [])]);
-    tables.replaceChildren(...all.map(tableNode));
+    );
+    tables.replaceChildren(...[description, ...also].map(tableNode));
   };
-  return { node: element("aside", { class: "nv-readout" }, spoken, tables), show };
+  return { node: element("div", { class: "nv-readout" }, spoken, tables), show };
 }
 
 /** A table with its caption and column headings. */

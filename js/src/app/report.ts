@@ -60,7 +60,7 @@ function assemble(root: HTMLElement, about: Report, signal: AbortSignal): void {
 
   const preview = withErrorNotice(root, () => {
     board.mark();
-    text.show([describeLayer(about.charts, layers)], "");
+    text.show(describeLayer(about.charts, layers));
   });
   const draw = withErrorNotice(root, () => {
     root.dataset.shade = shadeFor(themeIn(location.hash));

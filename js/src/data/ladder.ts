@@ -34,7 +34,10 @@ export function groupMeasures(flow: Flow, stream: Stream): MeasureGroups {
   const perLayer = held.filter(({ reaches }) => reaches === "layer");
   const rungs = perLayer.filter(({ family }) => family === "ladder");
   if (rungs.length < MIN_RUNGS) {
-    return { stops: [], buttons: perLayer.map(({ id }) => id), reachingInput, others: [] };
+    const named = perLayer.filter(({ short }) => short !== "");
+    const buttons = (named.length > 0 ? named : perLayer).map(({ id }) => id);
+    const others = perLayer.filter(({ id }) => !buttons.includes(id)).map(({ id }) => id);
+    return { stops: [], buttons, reachingInput, others };
   }
   const isStop = ({ family }: { family: Family }) => STOPS.includes(family);
   return {

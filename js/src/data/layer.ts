@@ -6,10 +6,13 @@ import {
   maxOf,
   pickPlanes,
   rowOf,
+  rowShares,
   type Sums,
+  sharesOf,
   sizesOf,
   sumByKey,
   sumOf,
+  sumPlanes,
   sumsOf,
 } from "../math/arrays";
 import { rowTotals } from "../math/cancellation";
@@ -19,7 +22,7 @@ import type { Tiles } from "../state/tiles";
 import type { Focus, Measure, Role, Scale, Stream } from "../wire/types";
 import { aliasLabels } from "./ladder";
 
-/** The bars beside the keys: ‖f(x)‖ [plane key], and the value of a bar of full length. */
+/** A measure without queries, ‖f(x)‖ [plane key], and the sum over planes of a full bar. */
 export interface Norms {
   values: Float32Array;
   heads: (number | null)[];
@@ -51,7 +54,7 @@ export interface Picture extends Sums {
   measure: Measure;
   layer: number;
   scale: Scale;
-  /** The head of each plane, by the model's number; null for all heads in one plane. */
+  /** The head of each plane, by the model's number; null for all heads in one plane, averaged. */
   heads: (number | null)[];
   rows: { query: TokenRows; key: TokenRows };
   queries: number;
@@ -68,6 +71,7 @@ export interface Picture extends Sums {
   minSize: number;
   /** The share of the sum that belongs to hidden special tokens. */
   hiddenShare: number;
+  /** Null if the measure has queries. */
   norms: Norms | null;
   /** Known only for rungs of the ladder. */
   projections: Projections | null;
@@ -104,7 +108,7 @@ export function pictureOf(pane: Pane): Picture | null {
 
 function computePicture(pane: Pane): Picture | null {
   const { stream, measure, state } = pane;
-  const planes = planesOf(pane);
+  const planes = measure.pair ? differenceOf(pane, measure.pair) : averagedPlanes(pane);
   if (!planes) return null;
   const rows = { query: rowsOf(stream.queries, state), key: rowsOf(stream.keys, state) };
   const hasQuery = measure.axes.includes("query");
@@ -112,8 +116,9 @@ function computePicture(pane: Pane): Picture | null {
   const [queries, keys] = [rows.query.pieces.length, rows.key.pieces.length];
   const sizes = measure.signed ? splitBySign(values, queries * keys) : values;
   const sums = sumsOf(sizes, queries, keys);
-  const top = state.normalize === "absolute" ? maxReceived(pane, measure.id) : maxOf(sums.received);
-  const norms = normsOf(pane, rows.key);
+  const isAbsolute = state.normalize === "absolute" && !measure.pair;
+  const top = isAbsolute ? maxReceived(pane, measure.id) : maxOf(sums.received);
+  const norms = hasQuery ? null : normsOf(pane, rows.key);
   const projections = projectionsOf(pane, planes.values, rows);
   if (top === null || norms === undefined || projections === undefined) return null;
   return {
@@ -196,6 +201,31 @@ export function planesOf({ tiles, index, stream, measure, state }: Pane): Planes
   return { values: isAll ? tile : pickPlanes(tile, size, indices), heads };
 }
 
+/** The planes of a picture: all heads as their mean in one plane, or each as its part of the mean. */
+function averagedPlanes(pane: Pane): Planes | null {
+  const { stream, measure, state } = pane;
+  const planes = planesOf(pane);
+  if (!planes || !measure.axes.includes("head") || !measure.axes.includes("query")) return planes;
+  const count = state.heads?.length ?? stream.heads.length;
+  const isMerged = state.heads === null && !measure.signed;
+  const size = planes.values.length / planes.heads.length;
+  const values = isMerged ? sumPlanes(planes.values, size) : planes.values;
+  if (count === 1) return planes;
+  return { values: values.map((value) => value / count), heads: isMerged ? [null] : planes.heads };
+}
+
+/** By how much the share of one measure exceeds that of another, of what each query takes. */
+function differenceOf(pane: Pane, pair: [less: Measure, more: Measure]): Planes | null {
+  const [less, more] = pair.map((measure) => {
+    const planes = planesOf({ ...pane, measure });
+    if (!planes) return null;
+    const size = planes.values.length / planes.heads.length;
+    return rowShares(sumPlanes(planes.values, size), pane.stream.keys.pieces.length);
+  });
+  if (!less || !more) return null;
+  return { values: more.map((value, at) => value - less[at]), heads: [null] };
+}
+
 function concatPlanes(planes: Float32Array[]): Float32Array {
   const all = new Float32Array(planes.reduce((sum, { length }) => sum + length, 0));
   let start = 0;
@@ -241,6 +271,15 @@ export function sumsAtRow(
     : columnOf(values, queries, keys, row);
 }
 
+/** Each key's share of what the query in focus takes, else of all; a difference as it is. */
+export function keyShares(picture: Picture, at: TokenRow | null): ArrayLike<number> {
+  const { measure, values, sizes, given, keys, queries } = picture;
+  const isQuery = at?.role === "query";
+  if (!measure.pair) return sharesOf(isQuery ? sumsAtRow(picture, sizes, at) : given);
+  if (isQuery) return sumsAtRow(picture, values, at);
+  return sumByKey(values, keys).map((sum) => sum / queries);
+}
+
 /** A quantity of each key, to say which tokens rise and which fall. */
 export interface Ranking {
   labels: string[];
@@ -251,9 +290,7 @@ export interface Ranking {
 export function rankingOf(picture: Picture, focus: Focus | null): Ranking {
   const row = focusedRow(picture, focus);
   const { labels } = picture.rows.key;
-  if (picture.values.length === 0) {
-    return { labels, values: sumByKey(picture.norms?.values ?? new Float32Array(), picture.keys) };
-  }
+  if (picture.norms) return { labels, values: meanNorms(picture.norms, picture.keys) };
   const values = row?.role === "query" ? sumsAtRow(picture, picture.sizes, row) : picture.given;
   return { labels, values };
 }
@@ -275,47 +312,55 @@ export function peakOf(picture: Picture): {
   };
 }
 
-/** The most that any token can receive in any layer, through the chosen heads. */
+/** The most that any token can receive in any layer, on average over the chosen heads. */
 function maxReceived({ tiles, index, stream, state }: Pane, measure: string): number | null {
   const peaks = tiles.overview(index, stream, measure)?.about.peaks;
   if (!peaks) return null;
   const indices = (state.heads ?? stream.heads).map((head) => stream.heads.indexOf(head));
   return Math.max(
     ...peaks.map((heads) =>
-      heads.length === 1 ? heads[0] : sumOf(indices.map((head) => heads[head])),
+      heads.length === 1 ? heads[0] : sumOf(indices.map((head) => heads[head])) / indices.length,
     ),
   );
 }
 
-/** The bars; null if the flow has none, undefined while they are loading. */
-function normsOf(pane: Pane, keys: TokenRows): Norms | null | undefined {
+/** The numbers of a measure without queries; undefined while they are loading. */
+function normsOf(pane: Pane, keys: TokenRows): Norms | undefined {
   const { tiles, index, stream, measure, state } = pane;
-  if (!stream.measures.includes("value-norm")) return null;
-  const tile = tiles.layer(index, stream, "value-norm", state.layer);
-  const top = state.normalize === "absolute" ? maxReceived(pane, "value-norm") : 0;
+  const tile = tiles.layer(index, stream, measure.id, state.layer);
+  const top = state.normalize === "absolute" ? maxReceived(pane, measure.id) : 0;
   if (!tile || top === null) return undefined;
-  const byHead = measure.axes.includes("head");
-  const heads = byHead ? (state.heads ?? stream.heads) : stream.heads;
+  const heads = state.heads ?? stream.heads;
   const indices = heads.map((head) => stream.heads.indexOf(head));
   const values = keysToRows(pickPlanes(tile, stream.keys.pieces.length, indices), keys);
-  const sums = sumByKey(values, keys.pieces.length);
-  const unit = top || maxOf(sums) || 1;
-  const isLarge = tiles.isLarge(stream) && state.heads === null;
-  // If hues represent signs, the heads of a bar cannot be told apart.
-  if (byHead && !isLarge && !measure.signed) return { values, heads, unit };
-  return { values: Float32Array.from(sums), heads: [null], unit };
+  return {
+    values,
+    heads,
+    unit: top * heads.length || maxOf(sumByKey(values, keys.pieces.length)) || 1,
+  };
+}
+
+/** The mean over planes, for each key. */
+export function meanNorms({ values, heads }: Norms, keys: number): Float64Array {
+  return sumByKey(values, keys).map((sum) => sum / heads.length);
 }
 
 /** The head with the largest share for the token in focus, or overall if none is in focus. */
-export function strongestHead(picture: Picture, focus: Focus | null): number | null {
-  const focused = focusedRow(picture, focus);
-  const { values, queries, keys, heads } = picture;
-  const sums = new Float64Array(heads.length);
-  values.forEach((value, at) => {
-    const row = focused?.role === "key" ? at % keys : Math.floor(at / keys) % queries;
-    if (focused === null || row === focused.row) {
+export function strongestHead(pane: Pane, focus: Focus | null): number | null {
+  const { stream, measure, state } = pane;
+  const planes = measure.axes.includes("head")
+    ? planesOf({ ...pane, state: { ...state, heads: null } })
+    : null;
+  if (!planes) return null;
+  const rows = { query: rowsOf(stream.queries, state), key: rowsOf(stream.keys, state) };
+  const focused = focusedRow({ rows }, focus);
+  const [queries, keys] = [stream.queries.pieces.length, stream.keys.pieces.length];
+  const sums = new Float64Array(planes.heads.length);
+  planes.values.forEach((value, at) => {
+    const piece = focused?.role === "key" ? at % keys : Math.floor(at / keys) % queries;
+    if (focused === null || rows[focused.role].rowOf[piece] === focused.row) {
       sums[Math.floor(at / (queries * keys))] += Math.abs(value);
     }
   });
-  return heads[argmax(sums)] ?? null;
+  return planes.heads[argmax(sums)] ?? null;
 }

@@ -17,12 +17,20 @@ const FILL = 0.84;
 const PITCH = { least: 12, most: 20 };
 const FONT = { least: 9, most: 13 };
 
+/** Few rows are taller, until they fill this height. */
+const ROOMY = { pitch: 64, font: 16, height: 420 };
+
 /** Rows that fit a height if they stay legible; otherwise the column scrolls. */
 export function rowSizeFor(count: number, height: number): RowSize {
-  const pitch = Math.min(
+  const most = Math.max(
     PITCH.most,
-    Math.max(PITCH.least, Math.floor(height / Math.max(1, count))),
+    Math.min(ROOMY.pitch, Math.floor(ROOMY.height / Math.max(1, count))),
   );
+  const pitch = Math.min(most, Math.max(PITCH.least, Math.floor(height / Math.max(1, count))));
+  if (pitch > PITCH.most) {
+    const grown = Math.min(1, (pitch - PITCH.most) / PITCH.most);
+    return { pitch, font: Math.round(FONT.most + grown * (ROOMY.font - FONT.most)) };
+  }
   const grown = (pitch - PITCH.least) / (PITCH.most - PITCH.least);
   return { pitch, font: Math.round(FONT.least + grown * (FONT.most - FONT.least)) };
 }
@@ -48,24 +56,58 @@ export interface Ribbons {
   ribbons: Ribbon[];
   shown: number;
   full: number;
+  /** The most ribbons of each query; null if there is no such limit. */
+  perQuery: number | null;
 }
 
-/** The widest ribbons, until they cover `share` of the sum or there are `limit` of them. */
+/** Which ribbons are drawn. */
+export interface RibbonLimits {
+  /** The share of the sum that is enough, and the most ribbons. */
+  share: number;
+  limit: number;
+  /** The most ribbons of each query; null or absent for any number. */
+  perQuery?: number | null;
+}
+
+/** The widest ribbons, until they cover enough of the sum or there are too many. */
 export function ribbonsOf(
   picture: Picture,
   pitch: number,
-  { share, limit }: { share: number; limit: number },
+  { share, limit, perQuery = null }: RibbonLimits,
 ): Ribbons {
   const full = pitch * FILL;
   const { values, unit } = scaleSizes(picture);
   const passes = filterFor(cutoffFor(values, share, limit));
+  const least = perQuery ? leastOfEach(picture, perQuery) : null;
   const ribbons = stackRibbons(picture, values, full / unit, pitch, passes).filter(
-    ({ plane, query, key }) => sizeAt(picture, plane, query, key) >= picture.minSize,
+    ({ plane, query, key }) => {
+      const size = sizeAt(picture, plane, query, key);
+      return size >= picture.minSize && size >= (least?.[query] ?? 0);
+    },
   );
   ribbons.sort((a, b) => a.width - b.width);
   const whole = (scaledSum(picture) / unit) * full;
   const drawn = sumOf(ribbons.map(({ width }) => width));
-  return { ribbons, shown: whole > 0 ? drawn / whole : 1, full };
+  return { ribbons, shown: whole > 0 ? drawn / whole : 1, full, perQuery };
+}
+
+/** For each query, the size of the last of its `count` largest strands. */
+function leastOfEach({ sizes, queries, keys }: Picture, count: number): Float64Array {
+  return Float64Array.from({ length: queries }, (_, query) => {
+    const top = new Float64Array(count);
+    for (let start = query * keys; start < sizes.length; start += queries * keys) {
+      for (let at = start; at < start + keys; at++) insertInOrder(top, sizes[at]);
+    }
+    return top[count - 1];
+  });
+}
+
+/** Insert a value into a short list, largest first, whose last one drops out. */
+function insertInOrder(top: Float64Array, value: number): void {
+  let at = top.length - 1;
+  if (value <= top[at]) return;
+  for (; at > 0 && top[at - 1] < value; at--) top[at] = top[at - 1];
+  top[at] = value;
 }
 
 /** The size of one strand between two tokens. */

@@ -18,6 +18,7 @@ export interface TokenKind {
 /** Words are gray, because they are many; other kinds have a hue. */
 const KNOWN: Record<string, { name?: string; hue: number | null; shape: Shape }> = {
   "[CLS]": { hue: 262, shape: "square" },
+  "first token": { hue: 262, shape: "square" },
   "[SEP]": { hue: 30, shape: "triangle" },
   punctuation: { hue: 150, shape: "diamond" },
   special: { hue: 320, shape: "cross" },

@@ -19,6 +19,9 @@ const CHROMA = 0.15;
 const FIRST_HUE = 255;
 /** The hue of negative values: orange, opposite to the blue of positive ones. */
 export const BELOW = 45;
+/** The hues of attention weights and of the norms of vectors. */
+export const WEIGHT_HUE = 255;
+export const NORM_HUE = 50;
 
 export const PALETTES: Record<"light" | "dark", Palette> = {
   light: {
@@ -27,7 +30,7 @@ export const PALETTES: Record<"light" | "dark", Palette> = {
     soft: "#59636d",
     lightness: 0.62,
     plain: oklch(0.5, 0.09, 255),
-    hues: { weight: oklch(0.53, 0.13, FIRST_HUE), norm: oklch(0.57, 0.15, 50) },
+    hues: { weight: oklch(0.53, 0.13, WEIGHT_HUE), norm: oklch(0.57, 0.15, NORM_HUE) },
     signs: [oklch(0.58, CHROMA, FIRST_HUE), oklch(0.58, CHROMA, BELOW)],
   },
   dark: {
@@ -36,7 +39,7 @@ export const PALETTES: Record<"light" | "dark", Palette> = {
     soft: "#9aa5b0",
     lightness: 0.72,
     plain: oklch(0.74, 0.09, 255),
-    hues: { weight: oklch(0.74, 0.12, FIRST_HUE), norm: oklch(0.76, 0.13, 60) },
+    hues: { weight: oklch(0.74, 0.12, WEIGHT_HUE), norm: oklch(0.76, 0.13, NORM_HUE) },
     signs: [oklch(0.72, CHROMA, FIRST_HUE), oklch(0.72, CHROMA, BELOW)],
   },
 };
@@ -55,6 +58,15 @@ export function headColor(head: number | null, { lightness, plain }: Palette): s
 /** The hue of a measure: of weights, or of the vectors that attention moves. */
 export function measureColor({ of_weights }: { of_weights: boolean }, { hues }: Palette): string {
   return of_weights ? hues.weight : hues.norm;
+}
+
+/** The hues of positive and negative values; a difference has those of its two measures. */
+export function signColors(
+  { pair }: { pair?: { of_weights: boolean }[] },
+  palette: Palette,
+): readonly [above: string, below: string] {
+  if (!pair || pair[0].of_weights === pair[1].of_weights) return palette.signs;
+  return [measureColor(pair[1], palette), measureColor(pair[0], palette)];
 }
 
 /** An OKLCH color as #rrggbb, with as much chroma as sRGB allows. */

@@ -21,7 +21,7 @@ export function button(
   press: () => void,
   signal: AbortSignal,
 ): HTMLButtonElement {
-  const node = element("button", { type: "button", title, "aria-label": title }, label);
+  const node = element("button", { type: "button", title }, label);
   node.addEventListener("click", press, { signal });
   return node;
 }
@@ -88,9 +88,33 @@ export function group(name: string, style: string) {
   return { node, fill };
 }
 
-/** Mark which buttons are pressed. */
+/** A group that is one stop of the Tab key; the left and right arrows move inside it. */
+export function toolbar(name: string, style: string, signal: AbortSignal) {
+  const made = group(name, style);
+  const { node } = made;
+  node.setAttribute("role", "toolbar");
+  const move = (event: KeyboardEvent): void => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const buttons = [...node.querySelectorAll<HTMLButtonElement>("button:not(:disabled)")];
+    const at = buttons.indexOf(event.target as HTMLButtonElement) + by;
+    buttons[Math.min(buttons.length - 1, Math.max(0, at))]?.focus();
+  };
+  node.addEventListener("keydown", move, { signal });
+  return made;
+}
+
+/** Mark which buttons are pressed; in a toolbar, the first of them is the stop of the Tab key. */
 export function markPressed(buttons: HTMLElement[], isOn: (index: number) => boolean): void {
+  const stop = Math.max(
+    0,
+    buttons.findIndex((_, index) => isOn(index)),
+  );
   buttons.forEach((made, index) => {
     made.setAttribute("aria-pressed", String(isOn(index)));
+    const isInside = made.parentElement?.getAttribute("role") === "toolbar";
+    if (isInside) made.tabIndex = index === stop ? 0 : -1;
   });
 }

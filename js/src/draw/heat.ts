@@ -1,14 +1,13 @@
 /** Color ramps for heatmaps, in even steps of lightness. */
 
 import type { Measure } from "../wire/types";
-import { BELOW, contrast, oklch, type Palette } from "./colors";
+import { BELOW, contrast, NORM_HUE, oklch, type Palette, WEIGHT_HUE } from "./colors";
 
 export type Rgb = readonly [red: number, green: number, blue: number];
 
 /** The number of colors: as many as 8 bits can distinguish. */
 const STEPS = 256;
 
-const ABOVE = 255;
 const CHROMA = 0.15;
 
 /** The lightness of zero and of the maximum. Zero differs from the paper, so that the field has edges. */
@@ -17,20 +16,24 @@ const DARK = { nothing: 0.255, all: 0.9 };
 
 const ramps = new Map<string, Rgb[]>();
 
-/** The color of each fraction from 0 to 1; values outside are clamped. */
-export function heat(palette: Palette): (part: number) => Rgb {
-  return rampColors(palette, ABOVE);
-}
+/** What the colors of a measure depend on. */
+type Colored = Pick<Measure, "signed" | "of_weights" | "pair">;
 
-/** The same in two hues around zero, from -1 to 1. */
-export function signedHeat(palette: Palette): (part: number) => Rgb {
-  const [above, below] = [rampColors(palette, ABOVE), rampColors(palette, BELOW)];
+/** The color of each fraction from 0 to 1; of a signed measure, from -1 to 1 in two hues. */
+export function heatOf(measure: Colored, palette: Palette): (part: number) => Rgb {
+  if (!measure.signed) return rampColors(palette, hueOf(measure));
+  const [above, below] = signHues(measure).map((hue) => rampColors(palette, hue));
   return (part) => (part < 0 ? below(-part) : above(part));
 }
 
-/** The color ramp of a measure: in two hues if it is signed. */
-export function heatOf({ signed }: Pick<Measure, "signed">, palette: Palette) {
-  return signed ? signedHeat(palette) : heat(palette);
+function hueOf({ of_weights }: Pick<Measure, "of_weights">): number {
+  return of_weights ? WEIGHT_HUE : NORM_HUE;
+}
+
+/** The hues of positive and negative values; a difference has those of its two measures. */
+function signHues({ pair }: Pick<Measure, "pair">): [above: number, below: number] {
+  const hues = pair?.map(hueOf);
+  return hues && hues[0] !== hues[1] ? [hues[1], hues[0]] : [WEIGHT_HUE, BELOW];
 }
 
 function rampColors(palette: Palette, hue: number): (part: number) => Rgb {
@@ -55,7 +58,7 @@ export function rgb(color: string): Rgb {
 }
 
 /** The color ramp of a measure as a CSS background, for a legend. */
-export function heatGradient(measure: Pick<Measure, "signed">, palette: Palette): string {
+export function heatGradient(measure: Colored, palette: Palette): string {
   const color = heatOf(measure, palette);
   const from = measure.signed ? -1 : 0;
   const parts = Array.from({ length: 9 }, (_, step) => from + ((1 - from) * step) / 8);

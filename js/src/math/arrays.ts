@@ -113,6 +113,16 @@ export function sharesOf(values: ArrayLike<number>): number[] {
   return Array.from(values, (value) => (whole > 0 ? value / whole : 0));
 }
 
+/** Each value as a share of its row [... key]; rows that sum to zero stay zero. */
+export function rowShares(values: Float32Array, keys: number): Float32Array {
+  const shares = new Float32Array(values.length);
+  for (let start = 0; start < values.length; start += keys) {
+    const whole = sumOf(values.subarray(start, start + keys));
+    for (let at = start; at < start + keys; at++) shares[at] = whole > 0 ? values[at] / whole : 0;
+  }
+  return shares;
+}
+
 /** The indices of the values, largest first; equal values keep their order. */
 export function rankOrder(values: ArrayLike<number>): number[] {
   return Array.from(values, (_, place) => place).sort((a, b) => values[b] - values[a] || a - b);

@@ -23,6 +23,8 @@ export interface Pane {
   tiles: Tiles;
   /** Its title beside another pane; empty if it is the only one. */
   title: string;
+  /** The panes shown beside it, which share its scale. */
+  beside?: Pane[];
 }
 
 /** The measure of a flow with this id. */
@@ -60,8 +62,13 @@ export function canonicalId({ aliases }: Stream, id: string): string {
   return Object.hasOwn(aliases, id) ? aliases[id] : id;
 }
 
-/** The panes for a state: one, or two if it compares. */
+/** The panes for a state: one, or two if it compares; each knows the others. */
 export function panesOf(header: Header, state: ViewState, tiles: Tiles): Pane[] {
+  const panes = separatePanes(header, state, tiles);
+  return panes.map((pane) => ({ ...pane, beside: panes.filter((other) => other !== pane) }));
+}
+
+function separatePanes(header: Header, state: ViewState, tiles: Tiles): Pane[] {
   const pane = (index: number, changes: Partial<ViewState>, title: string): Pane => {
     const own = { ...state, ...changes };
     const flow = header.flows[index];
@@ -82,7 +89,29 @@ export function panesOf(header: Header, state: ViewState, tiles: Tiles): Pane[] 
       pane(index, changesForOther(header, state, index), flowTitle(header, index)),
     );
   const label = (id: string) => measureOf(header.flows[0], id).label;
+  if (state.difference) {
+    const [first, second] = [pane(0, {}, ""), pane(0, { measure: compare }, "")];
+    const difference = differenceMeasure(first.measure, second.measure);
+    return difference ? [{ ...first, measure: difference }] : [first, second];
+  }
   return [pane(0, {}, label(state.measure)), pane(0, { measure: compare }, label(compare))];
+}
+
+/** Share by one measure minus share by another, as a measure; null if either has no shares. */
+function differenceMeasure(less: Measure, more: Measure): Measure | null {
+  const hasShares = ({ axes, signed }: Measure) => axes.includes("query") && !signed;
+  if (!hasShares(less) || !hasShares(more)) return null;
+  return {
+    ...more,
+    id: `difference:${less.id}:${more.id}`,
+    label: `${more.label} − ${less.label}`,
+    axes: ["layer", "query", "key"],
+    meaning: `share by ${more.label} minus share by ${less.label}, of what each token takes`,
+    short: "where they differ",
+    signed: true,
+    over_heads: null,
+    pair: [less, more],
+  };
 }
 
 /** What the other flow needs changed in a state; throws if it lacks the measure or the layer. */

@@ -37,6 +37,13 @@ export class Store {
     this.state.set(fitToStream(next, this.header));
   }
 
+  /** Show a measure alone; a comparison with another layer or flow stays. */
+  chooseMeasure(measure: string): void {
+    const { compare } = this.state.value;
+    const isPair = typeof compare === "string" && compare !== OTHER_FLOW;
+    this.choose({ measure, ...(isPair ? { compare: null } : {}), difference: false });
+  }
+
   get stream(): Stream {
     return streamOf(this.flow, this.state.value.stream);
   }

@@ -120,6 +120,7 @@ function valueIn(key: StateKey, text: string, header: Header, state: ViewState):
     case "token":
       return tokenIn(text, tokenCount(stream, state.role));
     case "words":
+    case "difference":
       return text === "true" ? true : text === "false" ? false : undefined;
     case "threshold":
       return thresholdIn(text);

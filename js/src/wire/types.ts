@@ -39,6 +39,8 @@ export interface ViewState {
   threshold: number;
   color_by: ColorBy;
   target_row: TargetRow;
+  /** Whether two measures are shown as one picture of their difference. */
+  difference: boolean;
   theme: Theme;
 }
 
@@ -58,6 +60,7 @@ export const STATE_KEYS = [
   "threshold",
   "color_by",
   "target_row",
+  "difference",
   "theme",
 ] as const satisfies readonly (keyof ViewState)[];
 
@@ -124,6 +127,16 @@ export interface Measure {
   short: string;
   /** Whether it consists of attention weights alone; they have a hue of their own. */
   of_weights: boolean;
+  /** Only for a difference, which the view computes: what is subtracted, and from what. */
+  pair?: [less: Measure, more: Measure];
+}
+
+/** One sentence about a layer; a part is a share by a measure, or only text. */
+export interface Headline {
+  layer: number;
+  /** How far the measures differ about the tokens that it names, from 0 to 1. */
+  difference: number;
+  parts: [text: string, measure: string][];
 }
 
 /** One attention stream: its tokens, and the layers and heads it holds, by the model's numbers. */
@@ -148,6 +161,8 @@ export interface Stream {
   aliases: Record<string, string>;
   /** For each rung of the ladder: the share of the vectors that comes from biases, by layer. */
   bias_share: Record<string, number[]>;
+  /** What is most notable in each layer; empty without numbers. */
+  headlines: Headline[];
 }
 
 export type Dtype = "log16" | "log8" | "float32";
@@ -263,7 +278,7 @@ export interface Header {
 }
 
 /** The header format that this code reads. */
-export const FORMAT = 4;
+export const FORMAT = 5;
 
 /** A token in one of the two roles, as the index of a piece. */
 export interface Focus {

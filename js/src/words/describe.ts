@@ -1,6 +1,14 @@
 /** A picture in words: a sentence and a table. */
 
-import { focusedRow, type Picture, peakOf, sumsAtRow, type TokenRow } from "../data/layer";
+import {
+  focusedRow,
+  keyShares,
+  meanNorms,
+  type Picture,
+  peakOf,
+  sumsAtRow,
+  type TokenRow,
+} from "../data/layer";
 import { formatNumber, formatPercent } from "../draw/colors";
 import { visibleText } from "../draw/dom";
 import { formatSignedNumber, type SignedCell } from "../draw/signedCells";
@@ -43,7 +51,8 @@ const ROWS = 8;
 /** What the picture shows for the token in focus, or overall. */
 export function describe(picture: Picture, focus: Focus | null): Description {
   const at = focusedRow(picture, focus);
-  if (picture.values.length === 0) return describeNorms(picture, at);
+  if (picture.norms) return describeNorms(picture, at);
+  if (picture.measure.pair) return describeDifference(picture, at);
   return at === null ? describeAll(picture) : describeToken(picture, at);
 }
 
@@ -61,24 +70,28 @@ export function quote(piece: string): string {
   return `\u2018\u2068${text.replace(ENCLOSING, "")}\u2069\u2019`;
 }
 
-/** The heads that are shown. */
-export function headsLabel({ heads, stream }: Picture): string {
+/** The heads that are shown; of several, their mean. */
+export function headsLabel({ heads, stream, measure }: Picture): string {
   const [first] = heads;
-  if (first === null) return "all heads together";
+  const count = stream.heads.length;
+  const { axes } = measure.pair?.[0] ?? measure;
+  if (first === null) {
+    return axes.includes("head") && count > 1 ? `mean of ${count} heads` : "all heads together";
+  }
   if (heads.length === 1) return `head ${first}`;
-  if (heads.length === stream.heads.length) return `all ${heads.length} heads`;
+  if (heads.length === count) return `mean of ${count} heads`;
   return heads.length <= 4
-    ? `heads ${heads.join(", ")}`
-    : `${heads.length} of ${stream.heads.length} heads`;
+    ? `mean of heads ${heads.join(", ")}`
+    : `mean of ${heads.length} of ${count} heads`;
 }
 
 function locationPhrase(picture: Picture): string {
   return `Layer ${picture.layer}, ${headsLabel(picture)}, ${picture.measure.label}`;
 }
 
-/** How several heads are combined. */
-function addedPhrase(picture: Picture): string {
-  return picture.heads.length > 1 ? ", added over heads" : "";
+/** Which heads, in a caption. */
+function headsCaveat(picture: Picture): string {
+  return picture.heads.length > 1 || picture.heads[0] === null ? `, ${headsLabel(picture)}` : "";
 }
 
 /** How to read the shares of a signed measure, in a caption. */
@@ -118,9 +131,9 @@ function describeToken(picture: Picture, at: TokenRow): Description {
       ...(cancellation ? cancellationNotes(cancellation, rows.key.labels.map(quote)) : []),
       ...biasNotes(picture),
     ],
-    caption: `${measure.label}${addedPhrase(picture)}: what ${self} (${token}) ${takes ? "takes" : "gives"}${signsCaveat(picture)}${cancellation ? `; ${PROJECTION_CAPTION}` : ""}`,
+    caption: `${measure.label}${headsCaveat(picture)}: what ${self} (${token}) ${takes ? "takes" : "gives"}${signsCaveat(picture)}${cancellation ? `; ${PROJECTION_CAPTION}` : ""}`,
     columns: [
-      ...["#", takes ? "read from" : "received by", measure.label, "share"],
+      ...["#", takes ? "read from" : "received by", "share", measure.label],
       ...(cancellation ? ["along"] : []),
     ],
     rows: cancellation
@@ -152,8 +165,8 @@ function topRows(
     .map((at) => [
       String(pieces[at][0]),
       visibleText(labels[at]),
-      formatSignedNumber(parts[at]),
       formatPercent(portion[at]),
+      formatSignedNumber(parts[at]),
     ]);
   const rest = order.slice(ROWS);
   if (rest.length === 0) return rows;
@@ -161,33 +174,75 @@ function topRows(
   const leftShare = rest.reduce((sum, at) => sum + portion[at], 0);
   return [
     ...rows,
-    ["", `${rest.length} others`, formatSignedNumber(left), formatPercent(leftShare)],
+    ["", `${rest.length} others`, formatPercent(leftShare), formatSignedNumber(left)],
   ];
 }
 
 function describeAll(picture: Picture): Description {
   const { rows, given, measure } = picture;
-  const { head, query, key, value } = peakOf(picture);
-  const through = head === null || picture.heads.length === 1 ? "" : ` through head ${head}`;
-  const pair = `${quote(rows.query.labels[query])} from ${quote(rows.key.labels[key])}${through}`;
-  const most = measure.signed ? "the value furthest from zero goes to" : "most goes to";
-  const sign = value < 0 ? ", negative" : "";
-  const sentence = `${locationPhrase(picture)}: ${most} ${pair} (${formatSignedNumber(value)}${sign}).`;
-  const net = measure.signed ? sumByKey(picture.values, picture.keys) : given;
+  const sums = measure.signed ? sumByKey(picture.values, picture.keys) : given;
+  const net = sums.map((sum) => sum / picture.queries);
   const portion = sharesOf(given);
   const order = rankOrder(given).filter((at) => given[at] > 0);
   return {
-    sentence,
+    sentence: `${locationPhrase(picture)}: ${overallPhrase(picture, order, portion)}.`,
     notes: biasNotes(picture),
-    caption: `${measure.label}${addedPhrase(picture)}: what each token gives to all${signsCaveat(picture)}`,
-    columns: ["#", "read from", measure.label, "share"],
+    caption: `${measure.label}${headsCaveat(picture)}: what each token gives, as a share of all and on average${signsCaveat(picture)}`,
+    columns: ["#", "read from", "share", `${measure.label}, mean`],
     rows: topRows(order, net, portion, rows.key),
   };
 }
 
+/** Which tokens give most; of a signed measure, the value furthest from zero. */
+function overallPhrase(picture: Picture, order: number[], portion: number[]): string {
+  const { rows, measure, heads } = picture;
+  if (order.length === 0) return "nothing is given";
+  if (!measure.signed) {
+    const most = order
+      .slice(0, 3)
+      .map((at) => `${quote(rows.key.labels[at])} (${formatPercent(portion[at])})`);
+    return `most is read from ${most.join(", ")}`;
+  }
+  const { head, query, key, value } = peakOf(picture);
+  const through = head === null || heads.length === 1 ? "" : ` through head ${head}`;
+  const pair = `${quote(rows.query.labels[query])} from ${quote(rows.key.labels[key])}${through}`;
+  const sign = value < 0 ? ", negative" : "";
+  return `the value furthest from zero goes to ${pair} (${formatSignedNumber(value)}${sign})`;
+}
+
+/** By how much the shares of two measures differ, in percentage points. */
+function describeDifference(picture: Picture, at: TokenRow | null): Description {
+  const { rows, measure } = picture;
+  const isKey = at?.role === "key";
+  const parts = isKey ? sumsAtRow(picture, picture.values, at) : keyShares(picture, at);
+  const others = isKey ? rows.query : rows.key;
+  const order = rankOrder(Array.from(parts, Math.abs)).filter((other) => parts[other] !== 0);
+  const self = at ? quote(rows[at.role].labels[at.row]) : "";
+  const whole = at ? (isKey ? `what ${self} gives` : `what ${self} takes`) : "what a token takes";
+  const points = (other: number) => formatPoints(parts[other]);
+  const texts = order.slice(0, 3).map((other) => `${quote(others.labels[other])} ${points(other)}`);
+  return {
+    sentence: `${locationPhrase(picture)}: ${texts.join(", ") || "no difference"} (of ${whole}).`,
+    caption: `${measure.meaning}, in percentage points${headsCaveat(picture)}`,
+    columns: ["#", isKey ? "received by" : "read from", "points"],
+    rows: order
+      .slice(0, ROWS)
+      .map((other) => [
+        String(others.pieces[other][0]),
+        visibleText(others.labels[other]),
+        points(other),
+      ]),
+  };
+}
+
+/** A difference of shares, always with its sign. */
+function formatPoints(difference: number): string {
+  return `${difference > 0 ? "+" : ""}${formatSignedNumber(difference * 100)}`;
+}
+
 function describeNorms(picture: Picture, at: TokenRow | null): Description {
   const { rows, norms, measure, keys } = picture;
-  const sums = sumByKey(norms?.values ?? new Float32Array(), keys);
+  const sums = norms ? meanNorms(norms, keys) : new Float64Array(keys);
   const order = rankOrder(sums);
   const piece = (key: number) => `${quote(rows.key.labels[key])} (${formatNumber(sums[key])})`;
   const key = at?.role === "key" ? at.row : null;
@@ -197,8 +252,8 @@ function describeNorms(picture: Picture, at: TokenRow | null): Description {
       : `${locationPhrase(picture)}: ${piece(key)} is number ${order.indexOf(key) + 1} of ${keys}.`;
   return {
     sentence,
-    caption: `${measure.label}${addedPhrase(picture)}: ${measure.meaning}`,
-    columns: ["#", "token", measure.label, "share"],
+    caption: `${measure.label}${headsCaveat(picture)}: ${measure.meaning}`,
+    columns: ["#", "token", "share", measure.label],
     rows: topRows(order, sums, sharesOf(sums), rows.key),
   };
 }

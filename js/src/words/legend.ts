@@ -1,12 +1,12 @@
 /** Legends: what widths and colors mean, and what is left out. */
 
-import { type Picture, peakOf } from "../data/layer";
-import type { Ribbons } from "../data/ribbons";
-import { formatNumber, formatPercent, type Palette } from "../draw/colors";
+import { meanNorms, type Picture, peakOf } from "../data/layer";
+import type { Ribbon, Ribbons } from "../data/ribbons";
+import { formatNumber, formatPercent, type Palette, signColors } from "../draw/colors";
 import { element } from "../draw/dom";
 import { formatSignedNumber } from "../draw/signedCells";
-import { maxOf, sumByKey } from "../math/arrays";
-import type { Scale } from "../wire/types";
+import { maxOf } from "../math/arrays";
+import type { Measure, Scale } from "../wire/types";
 import { headsLabel, quote } from "./describe";
 
 export interface Legend {
@@ -16,8 +16,17 @@ export interface Legend {
 
 const FULL_ROW = "full row";
 
+/** In pixels, so that lines of the legend stay together. */
+const TALLEST_SWATCH = 17;
+
 /** What the two hues of a signed measure mean. */
-export const SIGNS = "blue: above zero, orange: below";
+export function signsPhrase({ pair }: Measure): string {
+  if (!pair || pair[0].of_weights === pair[1].of_weights) return "blue: above zero, orange: below";
+  const [less, more] = pair.map(({ label, of_weights }) => {
+    return `${of_weights ? "blue" : "orange"}: more by ${label}`;
+  });
+  return `${more}, ${less}`;
+}
 
 /** What the full height of a row means, for each scale. */
 const FULL: Record<Scale, string> = {
@@ -34,9 +43,9 @@ export function createLegend(): Legend {
   return { node, show };
 }
 
-/** The number of ribbons of the token in focus, and their zoom. */
+/** The ribbons of the token in focus, and their zoom. */
 export interface FocusedRibbons {
-  count: number;
+  ribbons: Ribbon[];
   zoom: number;
 }
 
@@ -48,20 +57,24 @@ export function ribbonLegend(
   palette: Palette,
 ): (string | HTMLElement)[] {
   const swatch = element("i", { class: "nv-swatch", "aria-hidden": "true" });
-  swatch.style.height = `${drawn.full}px`;
+  swatch.style.height = `${Math.min(TALLEST_SWATCH, drawn.full)}px`;
   const rest = drawnPhrase(picture, drawn);
+  const signs = signsPhrase(picture.measure);
   const phrases = ribbonLines(picture, drawn).map((line) => {
     if (line.startsWith(FULL_ROW)) return element("span", {}, swatch, line);
-    if (line.startsWith(SIGNS)) return element("span", {}, signMarks(palette), line);
-    return own && line === rest ? `${own.count} ribbons of the token in focus highlighted` : line;
+    if (line.startsWith(signs))
+      return element("span", {}, signMarks(picture.measure, palette), line);
+    return own && line === rest
+      ? `${own.ribbons.length} ribbons of the token in focus highlighted`
+      : line;
   });
   const wider = `the token in focus: ${own?.zoom ?? 1} times wider`;
   return own && own.zoom > 1 ? [...phrases, wider] : phrases;
 }
 
 /** A mark in each of the two hues, side by side. */
-function signMarks({ signs }: Palette): HTMLElement {
-  const marks = signs.map((color) => {
+function signMarks(measure: Measure, palette: Palette): HTMLElement {
+  const marks = signColors(measure, palette).map((color) => {
     const mark = element("i", { class: "nv-sign" });
     mark.style.background = color;
     return mark;
@@ -72,13 +85,10 @@ function signMarks({ signs }: Palette): HTMLElement {
 /** The legend, phrase by phrase. */
 export function ribbonLines(picture: Picture, drawn: Ribbons): string[] {
   const { measure, norms } = picture;
-  const longest = norms
-    ? `longest bar: ${formatNumber(maxOf(sumByKey(norms.values, picture.keys)))}`
-    : "";
-  if (picture.values.length === 0) {
+  if (norms) {
     return [
       `${measure.label}: ${measure.meaning}; it has no queries, so only bars are shown`,
-      longest,
+      `longest bar: ${formatNumber(maxOf(meanNorms(norms, picture.keys)))}`,
     ];
   }
   const { head, query, key, value } = peakOf(picture);
@@ -89,8 +99,7 @@ export function ribbonLines(picture: Picture, drawn: Ribbons): string[] {
     `${measure.label}: ${measure.meaning}; ${headsLabel(picture)}`,
     `${FULL_ROW}: ${fullRow(picture)}`,
     `largest ribbon: ${formatSignedNumber(value)} (${pair})`,
-    ...(measure.signed ? [`${SIGNS}; widths and sums go by size`] : []),
-    ...(longest ? [longest] : []),
+    ...(measure.signed ? [`${signsPhrase(measure)}; widths and sums go by size`] : []),
     drawnPhrase(picture, drawn),
     ...omissionNotes(picture),
   ];
@@ -124,13 +133,13 @@ function fullRow({ scale, units }: Picture): string {
 /** How much of the sum is drawn. */
 export function drawnPhrase(
   { present, scale, measure }: Picture,
-  { ribbons, shown }: Ribbons,
+  { ribbons, shown, perQuery }: Ribbons,
 ): string {
   if (ribbons.length === present) return `all ${present} ribbons drawn`;
+  const which = perQuery
+    ? `the ${perQuery} strongest links of each token drawn`
+    : `the strongest ${ribbons.length} of ${present} ribbons drawn`;
   const sum = measure.signed ? "of all sizes" : "of the sum";
   const of = scale === "query" ? "of all shares" : sum;
-  return (
-    `the strongest ${ribbons.length} of ${present} ribbons drawn: ${formatPercent(shown)} ${of}; ` +
-    `${formatPercent(1 - shown)} is left out`
-  );
+  return `${which}: ${formatPercent(shown)} ${of}; ` + `${formatPercent(1 - shown)} is left out`;
 }

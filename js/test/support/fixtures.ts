@@ -80,6 +80,7 @@ export function pane(
     statistics: [],
     aliases: {},
     bias_share: {},
+    headlines: [],
   };
   const measure = measureWith();
   const receipt = { ok: true, headline: "", text: "" };

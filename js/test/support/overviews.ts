@@ -55,6 +55,7 @@ export const STREAM: Stream = {
   statistics: [],
   aliases: {},
   bias_share: {},
+  headlines: [],
 };
 
 /** The weights of head 0 and head 3 in both layers: every query does the same. */

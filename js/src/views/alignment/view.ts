@@ -144,7 +144,7 @@ function legendOf(aligned: Aligned, palette: Palette): (string | HTMLElement)[] 
     element("span", { class: "nv-together" }, ...inside);
   const named = (kind: string, text: string) => together(swatch(kind), text);
   const bar = element("i", { class: "nv-ramp", "aria-hidden": "true" });
-  bar.style.background = heatGradient({ signed: false }, palette);
+  bar.style.background = heatGradient(aligned.alignment.measure, palette);
   const full = formatPercent(maxShare(aligned));
   const scale = element("span", {}, together("0", bar, full), " of what the target word takes");
   const gold = hasGold

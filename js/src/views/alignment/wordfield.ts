@@ -2,7 +2,7 @@
 
 import { formatPercent, type Palette } from "../../draw/colors";
 import { element } from "../../draw/dom";
-import { heat } from "../../draw/heat";
+import { heatOf } from "../../draw/heat";
 import { pixelRatio } from "../../draw/pixelRatio";
 import { svg } from "../../draw/svg";
 import { type CellField, cellAt, fieldFor, fontFor, sizeOf, WHOLE } from "../../draw/viewport";
@@ -164,7 +164,7 @@ function paint(elements: Elements, scene: Scene): void {
   const full = maxOf(shares) || 1;
   const block = blockOf(room, WHOLE, pixelRatio());
   const depths = shares.map((share) => (share > 0 ? share / full : Number.NaN));
-  const image = imageOf(depths, room.columns, block, heat(palette));
+  const image = imageOf(depths, room.columns, block, heatOf(aligned.alignment.measure, palette));
   const context = prepareCanvas(elements.base, width, height);
   elements.base.setAttribute("aria-label", `${aligned.alignment.measure.label} between words`);
   if (context && image) paintField(context, image, block, room, WHOLE, palette);

@@ -1,9 +1,9 @@
 /** A minimap of a long text; click or drag to scroll. */
 
-import type { Picture } from "../../data/layer";
-import type { Palette } from "../../draw/colors";
+import { meanNorms, type Picture } from "../../data/layer";
+import { measureColor, type Palette } from "../../draw/colors";
 import { element } from "../../draw/dom";
-import { maxOf, sumByKey } from "../../math/arrays";
+import { maxOf } from "../../math/arrays";
 import { prepareCanvas } from "../shared/paint";
 
 const WIDTH = 22;
@@ -48,14 +48,13 @@ export function minimap(figure: HTMLElement, signal: AbortSignal): Minimap {
 function paintRows(
   context: CanvasRenderingContext2D,
   picture: Picture,
-  { plain, soft }: Palette,
+  palette: Palette,
   height: number,
 ): void {
-  const { values, keys, queries, received, norms, measure } = picture;
-  const lengths = norms?.values ?? new Float32Array();
-  const given = values.length > 0 ? picture.given : sumByKey(lengths, keys);
+  const { keys, queries, received, norms, measure } = picture;
+  const given = norms ? meanNorms(norms, keys) : picture.given;
   const pitch = height / Math.max(keys, queries);
-  context.fillStyle = measure.signed ? soft : plain;
+  context.fillStyle = measure.signed ? palette.soft : measureColor(measure, palette);
   for (const [amounts, left] of [
     [given, 2],
     [received, WIDTH / 2 + 1],

@@ -1,34 +1,28 @@
-/** The flow view: two columns of tokens with ribbons between them, and the norms of keys as bars. */
+/** The flow view: two columns of tokens with ribbons between them, and the keys' shares as bars. */
 
 import {
   focusedRow,
+  keyShares,
   type Picture,
   pictureOf,
   rankingOf,
   sumsAtRow,
-  type TokenRow,
 } from "../../data/layer";
-import {
-  barsOf,
-  type Ribbon,
-  type Ribbons,
-  ribbonsAt,
-  ribbonsOf,
-  rowSizeFor,
-} from "../../data/ribbons";
-import { headColor, type Palette } from "../../draw/colors";
-import { element } from "../../draw/dom";
-import { type Pen, recorder } from "../../draw/pen";
+import { type Ribbon, ribbonsOf } from "../../data/ribbons";
+import { measureColor, type Palette, signColors } from "../../draw/colors";
+import { recorder } from "../../draw/pen";
 import { maxOf } from "../../math/arrays";
 import type { Pane } from "../../state/pane";
 import type { Focus } from "../../wire/types";
 import { describe } from "../../words/describe";
 import { type FocusedRibbons, ribbonLegend } from "../../words/legend";
-import { ALONE, AMONG, paintBars, paintRibbons, prepareCanvas } from "../shared/paint";
-import { tokenColumn } from "../shared/tokens";
+import { prepareCanvas } from "../shared/paint";
 import type { View, ViewActions } from "../view";
-import { minimap } from "./minimap";
+import { type Drawn, paintOwn, paintWhole } from "./marks";
 import { animator, interpolate, MAX_MOVING, prefersStillness, type Scene } from "./morph";
+import { ribbonAt, ribbonText } from "./pointing";
+import { fullShare } from "./shares";
+import { arrange, buildElements, type Elements, GAP, HEADING, measureStage, reveal } from "./stage";
 
 /** The most ribbons drawn, and the share of the sum that is enough. */
 const ENOUGH = { share: 0.95, limit: 8000 };
@@ -36,20 +30,9 @@ const ENOUGH = { share: 0.95, limit: 8000 };
 /** The ribbons painted at once, so that the page responds quickly. */
 const AT_ONCE = 1500;
 
-/** The height in pixels beyond which a column scrolls. */
-const HEIGHT = 640;
-
-/** The height of the fixed column titles; the same in the style sheet. */
-const HEADING = 24;
-
-/** How many rows around a pinned token are kept visible. */
-const NEIGHBORS = 8;
-
-/** Otherwise an empty canvas is 300 by 150 pixels. */
-const EMPTY = { width: "0", height: "0" };
-
-const GAP = 7;
-const BAR = 72;
+/** From so many tokens on, only the strongest links of each are drawn. */
+const LONG_TEXT = 60;
+const LINKS = 3;
 
 /** A token is lit if it has at least this fraction of the largest value. */
 const LIT = 0.1;
@@ -63,20 +46,30 @@ export function flowView(actions: ViewActions, signal: AbortSignal): View {
 
   const draw = (pane: Pane, palette: Palette): boolean => {
     const picture = pictureOf(pane);
-    if (!picture) return false;
+    const beside = (pane.beside ?? []).map(pictureOf);
+    if (!picture || beside.includes(null)) return false;
     const before = now;
     arrange(elements, picture, pane.state.special === "dimmed");
     elements.whole.show(picture, palette); // before the stage is measured, because it takes space
     const stage = measureStage(elements, picture);
-    now = { picture, palette, drawn: ribbonsOf(picture, stage.pitch, ENOUGH), stage };
+    const drawn = ribbonsOf(picture, stage.pitch, limitsFor(picture));
+    const compared = [picture, ...beside].filter((one) => one !== null);
+    now = { picture, compared, palette, drawn, stage };
     if (before && canAnimate(before, now)) animate(frames(elements, before, now));
     else animate.still(...steps(elements, now));
     return true;
   };
   const highlight = (focus: Focus | null): void => {
     seen = focus;
-    if (now) own = highlightToken(elements, now, focus);
+    if (!now) return;
+    own = highlightToken(elements, now, focus);
+    showShares(elements, now, focus);
   };
+  listenToRibbons(
+    elements,
+    () => now && { ...now, ribbons: own?.ribbons ?? now.drawn.ribbons },
+    signal,
+  );
   return {
     node: elements.node,
     draw,
@@ -88,37 +81,55 @@ export function flowView(actions: ViewActions, signal: AbortSignal): View {
   };
 }
 
-/** What is drawn, and where. */
-interface Drawn {
-  picture: Picture;
-  palette: Palette;
-  drawn: Ribbons;
-  stage: ReturnType<typeof measureStage>;
+/** How many ribbons are drawn: of a long text, the strongest of each token, unless a threshold is set. */
+function limitsFor({ queries, keys, minSize }: Picture) {
+  const isLong = Math.max(queries, keys) >= LONG_TEXT && minSize === 0;
+  return { ...ENOUGH, perQuery: isLong ? LINKS : null };
 }
 
-type Elements = ReturnType<typeof buildElements>;
+/** Show what each key gives: to the query in focus, else to all. */
+function showShares({ shares }: Elements, now: Drawn, focus: Focus | null): void {
+  const { picture, compared, palette } = now;
+  if (picture.norms) return;
+  const columns = compared.map((one) => keyShares(one, focusedRow(one, focus)));
+  shares.show(columns[0], fullShare(columns), barHues(picture, palette));
+}
+
+/** The color of a positive and of a negative bar. */
+function barHues({ measure }: Picture, palette: Palette): readonly [string, string] {
+  if (measure.pair) return signColors(measure, palette);
+  const color = measure.signed ? palette.soft : measureColor(measure, palette);
+  return [color, color];
+}
+
+/** Say what a ribbon is while the pointer is on it. */
+function listenToRibbons(
+  { stage, tip, base }: Elements,
+  shown: () => (Drawn & { ribbons: Ribbon[] }) | null,
+  signal: AbortSignal,
+): void {
+  const hide = () => {
+    tip.hidden = true;
+  };
+  const point = (event: PointerEvent): void => {
+    const now = shown();
+    const { left, top } = base.getBoundingClientRect();
+    const [x, y] = [event.clientX - left, event.clientY - top];
+    const ribbon = now && ribbonAt(now.ribbons, now.stage, x, y);
+    if (!now || !ribbon) return hide();
+    tip.textContent = ribbonText(now.picture, ribbon);
+    tip.hidden = false;
+    const room = stage.clientWidth - tip.offsetWidth;
+    tip.style.left = `${Math.max(0, Math.min(room, x + GAP))}px`;
+    tip.style.top = `${y + HEADING + 2 * GAP}px`;
+  };
+  stage.addEventListener("pointermove", point, { signal });
+  stage.addEventListener("pointerleave", hide, { signal });
+}
 
 function requirePicture(now: Drawn | null): Picture {
   if (!now) throw new Error("Nothing has been drawn yet.");
   return now.picture;
-}
-
-function buildElements(actions: ViewActions, signal: AbortSignal) {
-  const keys = tokenColumn("key", actions, signal);
-  const queries = tokenColumn("query", actions, signal);
-  const base = element("canvas", { class: "nv-base", role: "img", ...EMPTY });
-  const top = element("canvas", { class: "nv-top", "aria-hidden": "true", ...EMPTY });
-  const titles = {
-    bars: element("span", { class: "nv-head nv-bars" }, "‖f(x)‖"),
-    keys: element("span", { class: "nv-head nv-key" }, "read from"),
-    queries: element("span", { class: "nv-head nv-query" }, "receives"),
-  };
-  const heads = element("div", { class: "nv-heading" }, ...Object.values(titles));
-  const stage = element("div", { class: "nv-stage" }, heads, keys.node, queries.node, base, top);
-  const figure = element("div", { class: "nv-figure" }, stage);
-  const whole = minimap(figure, signal);
-  const node = element("div", { class: "nv-framed" }, figure, whole.node);
-  return { node, figure, stage, keys, queries, base, top, titles, whole };
 }
 
 /** Whether a change can be animated. */
@@ -153,39 +164,6 @@ function steps(elements: Elements, now: Drawn): (() => void)[] {
   ];
 }
 
-/** Put the tokens in their rows, at a suitable row height. */
-function arrange(elements: Elements, picture: Picture, isDimmed: boolean): void {
-  const { node, stage, keys, queries, titles } = elements;
-  const { rows, values, norms } = picture;
-  const { pitch, font } = pitchOf(picture);
-  node.style.setProperty("--nv-pitch", `${pitch}px`);
-  node.style.setProperty("--nv-font", `${font}px`);
-  keys.show(rows.key, isDimmed);
-  queries.show(rows.query, isDimmed);
-  stage.classList.toggle("nv-alone", values.length === 0);
-  stage.classList.toggle("nv-barless", norms === null || values.length === 0);
-  titles.bars.hidden = norms === null || values.length === 0;
-}
-
-/** The number of rows, their height and font size. */
-function pitchOf({ queries, keys }: Picture) {
-  const count = Math.max(queries, keys);
-  return { count, ...rowSizeFor(count, HEIGHT) };
-}
-
-/** The size of the canvas and the edges of the columns, measured on the page. */
-function measureStage({ stage, keys, queries }: Elements, picture: Picture) {
-  const { pitch, count } = pitchOf(picture);
-  return {
-    pitch,
-    width: stage.clientWidth,
-    height: count * pitch,
-    left: keys.node.offsetLeft + keys.node.offsetWidth + GAP,
-    right: queries.node.offsetLeft - GAP,
-    bars: keys.node.offsetLeft - GAP,
-  };
-}
-
 /** Paint ribbons and bars, everywhere or only in the visible part. */
 function paintAll(
   { base }: Elements,
@@ -206,18 +184,6 @@ function paintAll(
   }
   paintWhole(context, now, ribbons);
   context.restore();
-}
-
-/** All ribbons and bars. */
-function paintWhole(pen: Pen, { picture, palette, stage }: Drawn, ribbons: Ribbon[]): void {
-  paintRibbons(pen, ribbons, stage, ribbonColors(picture, palette), AMONG);
-  if (picture.norms) {
-    const alone = picture.values.length === 0;
-    const bars = alone
-      ? { base: stage.left, reach: stage.width - stage.left - GAP, pitch: stage.pitch }
-      : { base: stage.bars, reach: GAP - BAR, pitch: stage.pitch };
-    paintBars(pen, barsOf(picture.norms), bars, barColors(picture, palette));
-  }
 }
 
 /** Highlight one token and dim the rest; returns its ribbons. */
@@ -242,20 +208,6 @@ function highlightToken(
   return context && about && hasRibbons ? paintOwn(context, now, about) : null;
 }
 
-/** The ribbons and bars of one token. */
-function paintOwn(pen: Pen, { picture, stage, palette }: Drawn, about: TokenRow): FocusedRibbons {
-  const { ribbons, zoom } = ribbonsAt(picture, stage.pitch, about);
-  paintRibbons(pen, ribbons, stage, ribbonColors(picture, palette), ALONE);
-  if (picture.norms) {
-    const own = barsOf(picture.norms).filter(
-      ({ key }) => about.role !== "key" || key === about.row,
-    );
-    const at = { base: stage.bars, reach: GAP - BAR, pitch: stage.pitch };
-    paintBars(pen, own, at, barColors(picture, palette));
-  }
-  return { count: ribbons.length, zoom };
-}
-
 /** The same marks as SVG: all of them, or only those of the token in focus. */
 function vectorsOf({ base, top }: Elements, now: Drawn, focus: Focus | null) {
   const about = now.picture.values.length > 0 ? focusedRow(now.picture, focus) : null;
@@ -267,32 +219,6 @@ function vectorsOf({ base, top }: Elements, now: Drawn, focus: Focus | null) {
     [base, about ? [] : marks],
     [top, about ? marks : []],
   ]);
-}
-
-/** Scroll the column until the row and its neighbors are visible. */
-function reveal({ figure }: Elements, row: number, pitch: number): void {
-  if (figure.matches(":hover")) return; // do not move what the pointer is over
-  const top = (row - NEIGHBORS) * pitch;
-  const bottom = (row + 1 + NEIGHBORS) * pitch + HEADING;
-  const height = figure.clientHeight;
-  if (top < figure.scrollTop) figure.scrollTop = top;
-  if (bottom > figure.scrollTop + height) figure.scrollTop = bottom - height;
-}
-
-/** The color of each strand: of its head or its sign. */
-function ribbonColors({ strands }: Picture, palette: Palette): string[] {
-  const [above, below] = palette.signs;
-  return strands.map((strand) => {
-    if (strand === "above") return above;
-    return strand === "below" ? below : headColor(strand, palette);
-  });
-}
-
-/** The color of each plane of the bars: of its head, or muted if hues represent signs. */
-function barColors({ norms, measure }: Picture, palette: Palette): string[] {
-  return (norms?.heads ?? []).map((head) =>
-    measure.signed ? palette.soft : headColor(head, palette),
-  );
 }
 
 /** The rows with a notable value for the one in focus. */

@@ -7,7 +7,7 @@ import { formatSignedNumber } from "../../draw/signedCells";
 import { argmax, maxOf, rankOrder } from "../../math/arrays";
 import type { Focus, Measure, ViewState } from "../../wire/types";
 import { type Description, quote } from "../../words/describe";
-import { SIGNS } from "../../words/legend";
+import { signsPhrase } from "../../words/legend";
 import { agreementPhrase, describeAgreement, washLegend } from "./agreementWords";
 import { axisOf, type Band, bandOf, cellsOf, runOf, type Thumb, type Thumbs } from "./thumbs";
 
@@ -226,7 +226,7 @@ export function thumbLines(thumbs: Thumbs, state: ViewState, focus: Focus | null
   return [
     `${measure.label}: ${measure.meaning}; ${shape}`,
     measure.signed
-      ? `${SIGNS}; full color in either: ${fullColor(thumbs)}`
+      ? `${signsPhrase(thumbs.measure)}; full color in either: ${fullColor(thumbs)}`
       : `from 0 to ${fullColor(thumbs)}`,
     ...poolingNote(thumbs),
     ...(compared && !thumbs.coloring

@@ -3,7 +3,7 @@
 import { formatNumber, formatPercent } from "../../draw/colors";
 import { formatSignedNumber } from "../../draw/signedCells";
 import { quote } from "../../words/describe";
-import { omissionNotes, SIGNS } from "../../words/legend";
+import { omissionNotes, signsPhrase } from "../../words/legend";
 import { type Cells, extremes } from "../shared/cells";
 
 /** One cell in a line: its tokens, value and share. */
@@ -48,7 +48,7 @@ export function cellLegend(cells: Cells, block: { rows: number; columns: number 
   const largest = measure.signed ? "furthest from zero" : "largest";
   return [
     `${measure.label}: ${measure.meaning}; ${shown}`,
-    ...(measure.signed ? [SIGNS] : []),
+    ...(measure.signed ? [signsPhrase(measure)] : []),
     rangePhrase(cells),
     ...(isNorm && scale === "query" ? ["scaled per layer, because it has no queries"] : []),
     ...(isPooled

@@ -5,7 +5,7 @@ import type { Pen } from "../../draw/pen";
 import { pixelRatio } from "../../draw/pixelRatio";
 
 /** The opacity of a mark: among all others, and when highlighted. */
-export const AMONG = 0.75;
+export const AMONG = 0.8;
 export const ALONE = 1;
 
 /** The tallest canvas that every browser supports, in device pixels. */
@@ -32,7 +32,10 @@ export function prepareCanvas(
   return context;
 }
 
-/** Paint ribbons between two columns, the last on top. */
+/** The opacity of the narrowest ribbon, as a fraction of that of the widest. */
+const FAINT = 0.3;
+
+/** Paint ribbons between two columns, the last and widest on top and most solid. */
 export function paintRibbons(
   context: Pen,
   ribbons: Ribbon[],
@@ -40,8 +43,9 @@ export function paintRibbons(
   colors: string[],
   solidity: number,
 ): void {
-  context.globalAlpha = solidity;
+  const widest = ribbons.at(-1)?.width ?? 1;
   for (const { plane, width, from, to } of ribbons) {
+    context.globalAlpha = solidity * (FAINT + (1 - FAINT) * Math.sqrt(Math.min(1, width / widest)));
     const [x, y, ...rest] = curveBetween(left, from, right, to);
     context.beginPath();
     context.moveTo(x, y);
