@@ -129,6 +129,12 @@ def _add_picture_options(parser: argparse.ArgumentParser) -> None:
     state.add_argument("--threshold", type=float, help="hide less than this part of the largest")
     state.add_argument("--color-by", choices=ALLOWED["color_by"],
                        help="color the grid by how far two measures agree")  # fmt: skip
+    state.add_argument(
+        "--difference",
+        action="store_true",
+        default=None,
+        help="two measures as one picture of their difference",
+    )
     state.add_argument("--target-row", choices=ALLOWED["target_row"],
                        help="of an alignment: the row that reads or predicts a word")  # fmt: skip
     state.add_argument("--theme", choices=ALLOWED["theme"])

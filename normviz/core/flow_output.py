@@ -28,8 +28,8 @@ class FlowOutput:
         ----------
         **state
             `view stream measure compare layer heads token role normalize words special threshold
-            color_by target_row theme`, as `FlowWidget` explains; each can be set on the widget
-            later.
+            color_by target_row difference theme`, as `FlowWidget` explains; each can be set on the
+            widget later.
         """
         from normviz.view.widget import FlowWidget
 

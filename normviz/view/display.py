@@ -8,9 +8,9 @@ from normviz.view.figures.files import render_svg
 from normviz.view.frame import frame_flow, frames_requested
 from normviz.view.state import FrameOptions, ViewOptions, WidgetOptions, require_options
 
-STILL_RIBBONS = 800
+STILL_RIBBONS = 400
 STILL_TOKENS = 800
-"""A still picture beside a widget stays small: so many ribbons, of texts of so many tokens."""
+"""A still picture beside a widget stays small: so many ribbons of each measure, so many tokens."""
 
 
 def show(flow: Flow, *, static: bool = False, **options: Unpack[FrameOptions]) -> None:

@@ -164,9 +164,7 @@ def resolve_state(flow: Flow, options: ViewOptions) -> ViewState:
     """Return the whole state of a view: the options, checked, and defaults for the rest."""
     require_options("The view", options, STATE_NAMES)
     name = options.get("stream")
-    stream = _as_bad_choice(
-        flow.stream, _first_stream(flow, options.get("view")) if name is None else name
-    )
+    stream = _as_bad_choice(flow.stream, _first_stream(flow, options) if name is None else name)
     if not has_numbers(stream):
         raise BadChoice(
             f"The {stream.name} stream holds no numbers.",
@@ -184,12 +182,21 @@ def resolve_state(flow: Flow, options: ViewOptions) -> ViewState:
     return replace(defaults, **checked)
 
 
-def _first_stream(flow: Flow, view: object) -> str | None:
-    """Return the stream a view opens with: the first that holds numbers and that it can show."""
-    if view == CROSS_ONLY_VIEW and (cross := first_cross_name(flow)) is not None:
+def _first_stream(flow: Flow, options: ViewOptions) -> str | None:
+    """Return the stream a view opens with: the first that holds what is asked for."""
+    if options.get("view") == CROSS_ONLY_VIEW and (cross := first_cross_name(flow)) is not None:
         return cross
-    stream = opening_stream(flow)
-    return next(iter(flow.streams), None) if stream is None else stream.name
+    first = opening_stream(flow)
+    if first is None:
+        return next(iter(flow.streams), None)
+    measure, layer = options.get("measure"), options.get("layer")
+
+    def holds(stream: Stream) -> bool:
+        has_measure = measure is None or measure in stream
+        return has_measure and (layer is None or layer in stream.layers)
+
+    fitting = (stream for stream in (first, *flow.streams.values()) if holds(stream))
+    return next(fitting, first).name
 
 
 def first_cross_name(flow: Flow) -> str | None:

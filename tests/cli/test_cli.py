@@ -107,6 +107,7 @@ def test_every_part_of_the_state_has_an_option(shell, saved, tmp_path):
         "overlap",
         "--target-row",
         "output",
+        "--difference",
         "--theme",
         "dark",
         "--precision",
@@ -121,7 +122,7 @@ def test_every_part_of_the_state_has_an_option(shell, saved, tmp_path):
         "view": "matrix", "stream": "encoder", "measure": "weight", "compare": "weighted-norm",
         "layer": 1, "heads": [0, 2], "token": 3, "role": "key", "normalize": "query",
         "words": True, "special": "hidden", "threshold": 0.1, "color_by": "overlap",
-        "target_row": "output", "theme": "dark",
+        "target_row": "output", "difference": True, "theme": "dark",
     }  # fmt: skip
     assert '"dtype":"log8"' in text
 

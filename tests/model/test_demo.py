@@ -96,7 +96,7 @@ def test_the_demo_tells_what_each_kind_of_token_takes_in_every_layer(capsys, tmp
     out = capsys.readouterr().out
     sentence, _, heading, _, *rows = out.splitlines()
     assert re.match(
-        r"In layer \d, \[CLS\] takes \d+% of the attention weight, and \d+% of", sentence
+        r"In layer \d, \[CLS\] takes \d+% of the attention weight and \d+% of", sentence
     )
     assert {*heading.split()} == {"share", "of", "[CLS]", "[SEP]", "punctuation", "words"}
     for layer, row in enumerate(rows[:6]):

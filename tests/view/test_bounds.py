@@ -122,7 +122,7 @@ def test_a_picture_of_too_many_dots_is_refused_with_its_size(tmp_path):
 def test_a_long_text_counts_with_its_height(tmp_path):
     flow = random_flow([f"t{n}" for n in range(200)], layers=1, heads=1)
     with pytest.raises(BadChoice, match="the picture has 8,032 × 4"):
-        flow.to_png(tmp_path / "long.png", dpi=2400)
+        flow.to_png(tmp_path / "long.png", measure="weight", dpi=2400)
     assert list(tmp_path.iterdir()) == []
 
 

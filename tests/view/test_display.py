@@ -146,7 +146,7 @@ def test_a_profile_is_shown_in_such_a_frame(put_frame, displays):
 def test_the_controls_in_a_frame_work(put_frame):
     tab, inside = put_frame(random_flow())
     before = inside.locator(".nv-base").first.evaluate(INK)
-    inside.get_by_role("button", name="α: ").click()
+    inside.get_by_role("button", name="α where it looks").click()
     assert pressed(inside, "measure") == ["α"]
     inside.locator("select[aria-label=layer]").select_option("2")
     token(inside, "query", 2).click()

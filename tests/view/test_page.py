@@ -275,7 +275,7 @@ def test_a_layer_that_was_left_out_is_compared_with_no_more():
     flow = random_flow(LONG, layers=8)
     about = json.loads(blocks(build_page(flow, compare=7, max_mb=budget_for(flow, 0.4)))[0])
     assert 7 not in about["header"]["flows"][0]["streams"][0]["layers"]
-    assert about["state"]["compare"] is None
+    assert about["state"]["compare"] == "weighted-norm"
     near = json.loads(blocks(build_page(flow, compare=1, max_mb=budget_for(flow, 0.6)))[0])
     assert near["state"]["compare"] == 1
 

@@ -106,7 +106,7 @@ def test_a_layer_without_attention_is_refused_with_what_it_has():
     sentence = "Layer 2 has no attention in the decoder stream, but JambaMambaMixer. The layers"
     with pytest.raises(BadChoice, match=rf"{sentence} with attention are: 1, 4\."):
         hybrid_flow().widget(layer=2)
-    widget = hybrid_flow().widget()
+    widget = hybrid_flow().widget(layer=1)
     with pytest.raises(traitlets.TraitError, match=sentence):
         widget.layer = 2
     assert widget.layer == 1

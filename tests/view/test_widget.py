@@ -30,9 +30,23 @@ from normviz.view.state import (
 
 
 def test_a_widget_opens_with_what_suits_the_flow():
-    widget = random_flow().widget()
-    assert (widget.stream, widget.measure, widget.layer) == ("encoder", "weighted-norm", 0)
-    assert (widget.heads, widget.token, widget.normalize) == (None, None, "layer")
+    flow = random_flow()
+    widget = flow.widget()
+    assert (widget.stream, widget.measure, widget.compare) == ("encoder", "weight", "weighted-norm")
+    assert f"In layer {widget.layer}," in flow.headline
+    assert (widget.heads, widget.token, widget.normalize) == (None, None, "query")
+
+
+def test_a_measure_that_is_asked_for_is_shown_alone():
+    assert random_flow().widget(measure="weight").compare is None
+    both = random_flow().widget(measure="value-norm", compare="weight")
+    assert (both.measure, both.compare) == ("value-norm", "weight")
+
+
+def test_a_translation_opens_on_its_alignment():
+    widget = two_streams().widget()
+    assert (widget.view, widget.stream) == ("alignment", "cross")
+    assert two_streams().widget(stream="encoder").view == "flow"
 
 
 def test_every_name_of_the_state_is_a_synchronized_trait():
@@ -211,7 +225,7 @@ def test_the_alignment_draws_the_cross_stream_along_and_leaves_with_it():
 
 
 def test_the_state_can_be_observed():
-    widget = random_flow().widget()
+    widget = random_flow().widget(layer=0)
     seen = []
     widget.observe(lambda change: seen.append(change["new"]), "layer")
     widget.layer = 1

@@ -2,6 +2,7 @@
 
 import { groupMeasures, type MeasureGroups, measureOrder, type Stop } from "../data/ladder";
 import { button, element, fillGroups, group, markPressed, picker, toolbar } from "../draw/dom";
+import { DIFFERENCES } from "../state/pane";
 import type { Store } from "../state/store";
 import { KINDS } from "../views/index";
 import { OTHER_FLOW, type ViewName } from "../wire/types";
@@ -62,8 +63,10 @@ function pairButtons(store: Store, signal: AbortSignal): Control {
         signal,
       ),
     ]);
-    const { difference } = store.state.value;
-    markPressed(buttons, (index) => isPaired(store) && difference === (index === 1));
+    const { view, difference } = store.state.value;
+    const canDiffer = DIFFERENCES.includes(view);
+    buttons[1].hidden = !canDiffer;
+    markPressed(buttons, (index) => isPaired(store) && (difference && canDiffer) === (index === 1));
   };
   return { node, show };
 }

@@ -353,8 +353,10 @@ export function strongestHead(pane: Pane, focus: Focus | null): number | null {
     : null;
   if (!planes) return null;
   const rows = { query: rowsOf(stream.queries, state), key: rowsOf(stream.keys, state) };
-  const focused = focusedRow({ rows }, focus);
-  const [queries, keys] = [stream.queries.pieces.length, stream.keys.pieces.length];
+  const hasQuery = measure.axes.includes("query");
+  const focused = hasQuery || focus?.role === "key" ? focusedRow({ rows }, focus) : null;
+  const keys = stream.keys.pieces.length;
+  const queries = hasQuery ? stream.queries.pieces.length : 1;
   const sums = new Float64Array(planes.heads.length);
   planes.values.forEach((value, at) => {
     const piece = focused?.role === "key" ? at % keys : Math.floor(at / keys) % queries;

@@ -62,6 +62,9 @@ export function canonicalId({ aliases }: Stream, id: string): string {
   return Object.hasOwn(aliases, id) ? aliases[id] : id;
 }
 
+/** The views that can show a difference: those of a single layer, computed from its numbers. */
+export const DIFFERENCES: ViewName[] = ["flow", "matrix"];
+
 /** The panes for a state: one, or two if it compares; each knows the others. */
 export function panesOf(header: Header, state: ViewState, tiles: Tiles): Pane[] {
   const panes = separatePanes(header, state, tiles);
@@ -89,7 +92,7 @@ function separatePanes(header: Header, state: ViewState, tiles: Tiles): Pane[] {
       pane(index, changesForOther(header, state, index), flowTitle(header, index)),
     );
   const label = (id: string) => measureOf(header.flows[0], id).label;
-  if (state.difference) {
+  if (state.difference && DIFFERENCES.includes(state.view)) {
     const [first, second] = [pane(0, {}, ""), pane(0, { measure: compare }, "")];
     const difference = differenceMeasure(first.measure, second.measure);
     return difference ? [{ ...first, measure: difference }] : [first, second];

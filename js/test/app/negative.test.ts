@@ -4,7 +4,7 @@ import { peakOf, rankingOf, strongestHead } from "../../src/data/layer";
 import { type Ribbon, ribbonsOf, sizeAt } from "../../src/data/ribbons";
 import { stackOf } from "../../src/data/stack";
 import { contrast, headColor, PALETTES } from "../../src/draw/colors";
-import { heat, heatGradient, signedHeat } from "../../src/draw/heat";
+import { heatGradient, heatOf } from "../../src/draw/heat";
 import { sumOf } from "../../src/math/arrays";
 import { flowView } from "../../src/views/flow/view";
 import { pixelsOf } from "../../src/views/grid/layout";
@@ -22,6 +22,9 @@ import { signedPane, signedPicture, signedStore, signedTiles } from "../support/
 const isWord = (row: number) => row > 0 && row < 5;
 
 const ALL = { share: 1, limit: 1e6 };
+
+const PLAIN = { signed: false, of_weights: true };
+const SIGNED = { signed: true, of_weights: true };
 
 describe("a picture of numbers below zero and above", () => {
   const picture = signedPicture();
@@ -41,10 +44,12 @@ describe("a picture of numbers below zero and above", () => {
 
   test("has a strand for each role of zero, through all heads", () => {
     const size = picture.queries * picture.keys;
+    const each = [0, 1].map((head) => signedPicture({ heads: [head] }));
     expect(picture.strands).toEqual(["above", "below"]);
     expect(picture.sizes).toHaveLength(2 * size);
     for (let at = 0; at < size; at++) {
       const heads = [picture.values[at], picture.values[at + size]];
+      expect(heads).toEqual([each[0].values[at] / 2, each[1].values[at] / 2]);
       expect(picture.sizes[at]).toBeCloseTo(sumOf(heads.filter((value) => value > 0)), 6);
       expect(picture.sizes[at + size]).toBeCloseTo(-sumOf(heads.filter((value) => value < 0)), 6);
     }
@@ -63,7 +68,7 @@ describe("a picture of numbers below zero and above", () => {
     const sums = [0, 1].map((plane) =>
       sumOf(picture.values.subarray(plane * size, (plane + 1) * size).map(Math.abs)),
     );
-    expect(strongestHead(picture, null)).toBe(sums[0] >= sums[1] ? 0 : 1);
+    expect(strongestHead(signedPane(), null)).toBe(sums[0] >= sums[1] ? 0 : 1);
   });
 
   test("hides a share of sizes with the special tokens", () => {
@@ -110,9 +115,7 @@ describe("its ribbons", () => {
     const view = flowView({ hover() {}, pin() {}, choose() {} }, new AbortController().signal);
     view.draw(signedPane(), PALETTES.light);
     const marks = [...(view.vectors?.().values() ?? [])].flat().join();
-    for (const color of [...PALETTES.light.signs, PALETTES.light.soft]) {
-      expect(marks).toContain(color);
-    }
+    for (const color of PALETTES.light.signs) expect(marks).toContain(color);
     expect(marks).not.toContain(headColor(1, PALETTES.light));
   });
 
@@ -132,14 +135,20 @@ describe("its ribbons", () => {
   });
 });
 
-test("where hues stand for signs, heads and bars have none", () => {
+test("where hues stand for signs, heads and bars of shares have none", () => {
   const choices = createControls(signedStore(), signedTiles(), new AbortController().signal);
   choices.show(PALETTES.light);
   const chips = [...choices.node.querySelectorAll<HTMLElement>(".nv-heads button")].slice(2);
   const colors = new Set(chips.map((chip) => chip.style.getPropertyValue("--nv-head")));
   expect([...colors]).toEqual([PALETTES.light.soft]);
-  expect(signedPicture().norms?.heads).toEqual([null]);
-  expect(signedPicture({ measure: "weight" }).norms?.heads).toEqual([0, 1]);
+  const view = flowView({ hover() {}, pin() {}, choose() {} }, new AbortController().signal);
+  view.draw(signedPane(), PALETTES.light);
+  view.highlight(null);
+  const bars = [...view.node.querySelectorAll<HTMLElement>(".nv-shares i")];
+  expect(bars).toHaveLength(6);
+  expect(new Set(bars.map(({ style }) => style.background))).toEqual(
+    new Set([PALETTES.light.soft]),
+  );
 });
 
 describe("the words", () => {
@@ -150,7 +159,7 @@ describe("the words", () => {
     const sentences = told.map(({ sentence }) => sentence).join("\n");
     expect(sentences).toContain("(of all it takes, signs aside)");
     expect(sentences).toMatch(/\d% from ‘[^’]+’ \(negative\)/);
-    const numbers = told.flatMap(({ rows }) => rows.map((row) => String(row[2])));
+    const numbers = told.flatMap(({ rows }) => rows.map((row) => String(row[3])));
     expect(numbers.some((number) => number.startsWith("−"))).toBe(true);
     expect(told[0].caption).toContain("shares are of sizes, signs aside");
   });
@@ -158,14 +167,14 @@ describe("the words", () => {
   test("of all say what is furthest from zero, and shares add up to one", () => {
     const { sentence, rows } = say(signedPicture(), null);
     expect(sentence).toContain("the value furthest from zero goes to");
-    const shares = rows.map((row) => Number.parseFloat(String(row[3])));
+    const shares = rows.map((row) => Number.parseFloat(String(row[2])));
     expect(sumOf(shares)).toBeGreaterThan(97);
     expect(sumOf(shares)).toBeLessThan(103);
   });
 
   test("of a measure that is never negative are as they were", () => {
     const plain = signedPicture({ measure: "weight" });
-    expect(say(plain, null).sentence).toContain("most goes to");
+    expect(say(plain, null).sentence).toContain("most is read from");
     expect(say(plain, { role: "query", token: 1 }).sentence).toContain("(of all it takes).");
   });
 });
@@ -226,13 +235,13 @@ describe("the small pictures", () => {
 
   test("have the second hue below zero", () => {
     const [thumb] = thumbs.thumbs;
-    const pixels = pixelsOf(thumb, thumbs, { width: 6, height: 6 }, signedHeat(PALETTES.light));
+    const pixels = pixelsOf(thumb, thumbs, { width: 6, height: 6 }, heatOf(SIGNED, PALETTES.light));
     const at = thumb.values.indexOf(Math.min(...thumb.values));
     const [red, , blue] = pixels.subarray(4 * at, 4 * at + 3);
     expect(red).toBeGreaterThan(blue);
     const quiet = { ...thumbs, threshold: 1.01 };
-    const none = pixelsOf(thumb, quiet, { width: 6, height: 6 }, signedHeat(PALETTES.light));
-    expect([...none.subarray(4 * at, 4 * at + 3)]).toEqual([...heat(PALETTES.light)(0)]);
+    const none = pixelsOf(thumb, quiet, { width: 6, height: 6 }, heatOf(SIGNED, PALETTES.light));
+    expect([...none.subarray(4 * at, 4 * at + 3)]).toEqual([...heatOf(PLAIN, PALETTES.light)(0)]);
   });
 
   test("say so", () => {
@@ -282,8 +291,8 @@ describe.each(["light", "dark"] as const)("the two hues in %s", (shade) => {
   });
 
   test("grow alike from nothing, to both roles", () => {
-    const color = signedHeat(PALETTES[shade]);
-    expect(color(0)).toEqual(heat(PALETTES[shade])(0));
+    const color = heatOf(SIGNED, PALETTES[shade]);
+    expect(color(0)).toEqual(heatOf(PLAIN, PALETTES[shade])(0));
     const hex = (part: number) =>
       `#${color(part)
         .map((channel) => channel.toString(16).padStart(2, "0"))
@@ -291,7 +300,7 @@ describe.each(["light", "dark"] as const)("the two hues in %s", (shade) => {
     for (const part of [0.25, 0.5, 1]) {
       expect(contrast(hex(part), paper) / contrast(hex(-part), paper)).toBeCloseTo(1, 0);
     }
-    const gradient = heatGradient({ signed: true }, PALETTES[shade]);
+    const gradient = heatGradient(SIGNED, PALETTES[shade]);
     expect(gradient).toContain(`rgb(${color(-1).join(" ")})`);
     expect(gradient).toContain(`rgb(${color(1).join(" ")})`);
   });

@@ -70,12 +70,14 @@ describe("the slider", () => {
     expect([slider(), ...names()].every((made, at) => made === before[at])).toBe(true);
   });
 
-  test("keeps the room of the heads where a rung has none, so that the picture stays in place", () => {
-    const [heads] = find(".nv-heads");
-    const seen = () => [heads.hidden, heads.classList.contains("nv-idle")];
+  test("keeps the button of the heads where a rung has none, so that all stays in place", () => {
+    const [title] = find<HTMLButtonElement>(".nv-opening .nv-menu");
+    const seen = () => [title.closest<HTMLElement>(".nv-opening")?.hidden, title.disabled];
     expect(seen()).toEqual([false, false]);
+    expect(title.textContent).toBe("heads: all");
     slide(5);
     expect(seen()).toEqual([false, true]);
+    expect(title.textContent).toBe("heads: together");
   });
 
   test("has one name for rungs that coincide", () => {

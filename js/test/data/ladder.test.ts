@@ -35,9 +35,18 @@ describe("the ladder", () => {
   });
 
   test("is none where a flow holds only the sum over heads: its measures stand side by side", () => {
-    const { stops, buttons } = offered(plain.store());
+    const { stops, buttons, others } = offered(plain.store());
     expect(stops).toEqual([]);
+    expect(buttons).toEqual(["weight", "value-norm", "weighted-norm"]);
+    expect(others).toEqual(["attention"]);
+  });
+
+  test("of measures without a few words for a button has them all as buttons", () => {
+    const { flow, stream } = plain.store();
+    const measures = flow.measures.map((measure) => ({ ...measure, short: "" }));
+    const { buttons, others } = groupMeasures({ ...flow, measures }, stream);
     expect(buttons).toEqual(["weight", "value-norm", "weighted-norm", "attention"]);
+    expect(others).toEqual([]);
   });
 
   test("leaves what reaches back, and what is neither, beside it", () => {

@@ -40,6 +40,7 @@ describe("a picture", () => {
     { special: "hidden" },
     { threshold: 0.5 },
     { stream: "cross", measure: "weight", layer: 1 },
+    { compare: "weight", difference: true },
   ];
   test.each(CHANGES)("is another one for %o", (changes) => {
     const pane = contractPane();
@@ -90,11 +91,19 @@ describe("a mounted view", () => {
     expect(computed).toHaveBeenCalledTimes(2);
     chosen.pin({ role: "query", token: 1 });
     chosen.hover.set({ role: "key", token: 0 });
-    root.querySelector<HTMLElement>("[aria-label^='the head that moves the most']")?.click();
+    root.querySelector<HTMLElement>("[title^='the head that moves the most']")?.click();
     const heads = chosen.state.value.heads;
     expect(heads).toHaveLength(1);
     expect(computed).toHaveBeenCalledTimes(3); // the picture of that head
     chosen.choose({ view: "matrix" });
     expect(computed).toHaveBeenCalledTimes(3);
+  });
+
+  test("computes each of two pictures once, although each is scaled with the other", () => {
+    const root = document.createElement("div");
+    document.body.append(root);
+    mount(root, store({ measure: "weight", compare: "weighted-norm" }), tiles(), scope.signal);
+    expect(root.querySelectorAll(".nv-pane")).toHaveLength(2);
+    expect(computed).toHaveBeenCalledTimes(2);
   });
 });

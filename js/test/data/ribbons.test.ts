@@ -9,6 +9,7 @@ import {
   ribbonsOf,
   rowSizeFor,
 } from "../../src/data/ribbons";
+import { sumOf } from "../../src/math/arrays";
 import { cutoffFor, filterFor } from "../../src/math/topMass";
 import { picture } from "../support/fixtures";
 
@@ -33,11 +34,29 @@ const weights = fc
 const scale = fc.constantFrom("absolute" as const, "layer" as const, "query" as const);
 
 describe("rowsFor", () => {
-  test("keeps 20 px and 13 px for short texts, then shrinks, then stops at 9 px", () => {
-    expect(rowSizeFor(8, 640)).toEqual({ pitch: 20, font: 13 });
+  test("has 20 px and 13 px for usual texts, then shrinks, then stops at 9 px", () => {
+    expect(rowSizeFor(21, 640)).toEqual({ pitch: 20, font: 13 });
+    expect(rowSizeFor(32, 640)).toEqual({ pitch: 20, font: 13 });
     expect(rowSizeFor(40, 640)).toEqual({ pitch: 16, font: 11 });
     expect(rowSizeFor(500, 640)).toEqual({ pitch: 12, font: 9 });
-    expect(rowSizeFor(0, 640)).toEqual({ pitch: 20, font: 13 });
+  });
+
+  test("has taller rows for few tokens, up to 64 px and 16 px", () => {
+    expect(rowSizeFor(14, 640)).toEqual({ pitch: 30, font: 15 });
+    expect(rowSizeFor(8, 640)).toEqual({ pitch: 52, font: 16 });
+    expect(rowSizeFor(3, 640)).toEqual({ pitch: 64, font: 16 });
+    expect(rowSizeFor(0, 640)).toEqual({ pitch: 64, font: 16 });
+  });
+
+  test("is never taller for more tokens, nor too tall for the height", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 600 }), (count) => {
+        const [one, next] = [rowSizeFor(count, 640), rowSizeFor(count + 1, 640)];
+        expect(next.pitch).toBeLessThanOrEqual(one.pitch);
+        expect(next.font).toBeLessThanOrEqual(one.font);
+        if (one.pitch > 12) expect(one.pitch * count).toBeLessThanOrEqual(640);
+      }),
+    );
   });
 });
 
@@ -45,13 +64,26 @@ describe("ribbons", () => {
   test("are as wide as they weigh, in every scaling", () => {
     fc.assert(
       fc.property(weights, scale, (numbers, kind) => {
-        const shown = picture(numbers, kind);
+        const shown = picture(numbers, { normalize: kind });
         for (const { plane, query, key, width } of ribbonsOf(shown, PITCH, ALL).ribbons) {
-          const share = Math.fround(numbers[plane][query][key]) / shown.units[query];
-          expect(width).toBeCloseTo(share * FULL, 4);
+          expect(plane).toBe(0);
+          const mean = sumOf(numbers.map((head) => head[query][key])) / numbers.length;
+          expect(width).toBeCloseTo((mean / shown.units[query]) * FULL, 4);
         }
       }),
     );
+  });
+
+  test("of chosen heads are as wide as each one's part of their mean", () => {
+    const numbers = [[[0.5, 0.5]], [[0.2, 0.8]], [[1, 0]]];
+    const shown = picture(numbers, { heads: [1, 2], normalize: "query" });
+    const { ribbons } = ribbonsOf(shown, PITCH, ALL);
+    const widths = ribbons.map(({ plane, key, width }) => [plane, key, width / FULL]);
+    expect(shown.heads).toEqual([1, 2]);
+    for (const [plane, key, width] of widths) {
+      expect(width).toBeCloseTo(numbers[plane + 1][0][key] / 2, 5);
+    }
+    expect(widths).toHaveLength(3);
   });
 
   test("fill every row when each query is scaled to itself, and the fullest row otherwise", () => {
@@ -62,7 +94,7 @@ describe("ribbons", () => {
       ],
     ];
     const rows = (kind: "query" | "layer") => {
-      const { ribbons } = ribbonsOf(picture(numbers, kind), PITCH, ALL);
+      const { ribbons } = ribbonsOf(picture(numbers, { normalize: kind }), PITCH, ALL);
       const filled = [0, 0];
       for (const { query, width } of ribbons) filled[query] += width / FULL;
       return filled.map((row) => row.toFixed(3));
@@ -74,7 +106,7 @@ describe("ribbons", () => {
   test("never reach beyond the rows they join", () => {
     fc.assert(
       fc.property(weights, fc.constantFrom("layer" as const, "query" as const), (numbers, kind) => {
-        for (const ribbon of ribbonsOf(picture(numbers, kind), PITCH, ALL).ribbons) {
+        for (const ribbon of ribbonsOf(picture(numbers, { normalize: kind }), PITCH, ALL).ribbons) {
           const half = FULL / 2 - ribbon.width / 2 + 1e-3;
           expect(Math.abs(ribbon.from - middle(ribbon.key, PITCH))).toBeLessThanOrEqual(half);
           expect(Math.abs(ribbon.to - middle(ribbon.query, PITCH))).toBeLessThanOrEqual(half);
@@ -84,7 +116,9 @@ describe("ribbons", () => {
   });
 
   test("lie side by side at a query, in the order of the keys", () => {
-    const { ribbons } = ribbonsOf(picture([[[0.5, 0.3, 0.2]], [[0.1, 0.1, 0.8]]]), PITCH, ALL);
+    const numbers = [[[0.5, 0.3, 0.2]], [[0.1, 0.1, 0.8]], [[1, 0, 0]]];
+    const shown = picture(numbers, { heads: [0, 1] });
+    const { ribbons } = ribbonsOf(shown, PITCH, ALL);
     const stacked = [...ribbons].sort((a, b) => a.to - b.to);
     expect(stacked.map(({ key, plane }) => [key, plane])).toEqual([
       [0, 0],
@@ -132,6 +166,27 @@ describe("ribbons", () => {
     });
     expect(ribbons.map(({ key }) => key)).toEqual([1, 0]);
     expect(shown).toBeCloseTo(0.95, 3);
+  });
+
+  test("are the strongest of each query where there is such a limit", () => {
+    const shown = picture([
+      [
+        [0.5, 0.3, 0.2],
+        [0.01, 0.03, 0.02],
+      ],
+    ]);
+    const { ribbons, shown: part, perQuery } = ribbonsOf(shown, PITCH, { ...ALL, perQuery: 2 });
+    const pairs = ribbons.map(({ query, key }) => [query, key]);
+    expect(pairs).toEqual([
+      [1, 2],
+      [1, 1],
+      [0, 1],
+      [0, 0],
+    ]);
+    expect(perQuery).toBe(2);
+    expect(part).toBeCloseTo(0.85 / 1.06, 4);
+    expect(ribbonsOf(shown, PITCH, ALL).perQuery).toBeNull();
+    expect(ribbonsOf(shown, PITCH, { ...ALL, perQuery: 9 }).ribbons).toHaveLength(6);
   });
 
   test("are none where every number is zero", () => {
@@ -221,10 +276,11 @@ test("a curve is flat at both ends", () => {
 });
 
 test("bars lay the heads of a key end to end, the longest to the full length", () => {
-  const { norms } = picture([[[1, 1]], [[1, 1]]], "layer", [
+  const lengths = [
     [1, 2],
     [3, 0],
-  ]);
+  ];
+  const { norms } = picture([[[1, 1]], [[1, 1]]], { measure: "value-norm" }, lengths);
   if (!norms) throw new Error("no norms");
   expect(barsOf(norms)).toEqual([
     { plane: 0, key: 0, start: 0, end: 0.25 },

@@ -1,9 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { contrast, PALETTES, type Palette } from "../../src/draw/colors";
-import { heat, heatGradient, rgb } from "../../src/draw/heat";
+import { contrast, PALETTES } from "../../src/draw/colors";
+import { heatGradient, heatOf, rgb } from "../../src/draw/heat";
+import { measureWith } from "../support/measures";
 
-const themes: [string, Palette][] = Object.entries(PALETTES);
+const PLAIN = { signed: false, of_weights: true };
+const NORM = { signed: false, of_weights: false };
+
+const ramps = Object.entries(PALETTES).flatMap(([theme, palette]) => [
+  { theme, palette, kind: "weights", measure: PLAIN },
+  { theme, palette, kind: "norms", measure: NORM },
+]);
 
 /** How light a color is to the eye, as OKLab has it. */
 function lightness(color: readonly number[]): number {
@@ -20,8 +27,8 @@ function lightness(color: readonly number[]): number {
 const hexOf = (color: readonly number[]) =>
   `#${color.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
 
-describe.each(themes)("the heat of the %s theme", (_, palette) => {
-  const color = heat(palette);
+describe.each(ramps)("the heat of $kind in the $theme theme", ({ palette, measure }) => {
+  const color = heatOf(measure, palette);
 
   test("goes in even steps of lightness", () => {
     const steps = Array.from({ length: 11 }, (_, step) => lightness(color(step / 10)));
@@ -37,9 +44,10 @@ describe.each(themes)("the heat of the %s theme", (_, palette) => {
   });
 
   test("has a hue, and more of it the more there is", () => {
-    const blueness = [0, 0.25, 0.5].map((part) => color(part)[2] - color(part)[0]);
-    expect(blueness[1]).toBeGreaterThan(blueness[0] + 20);
-    expect(blueness[2]).toBeGreaterThan(blueness[1] + 20);
+    const [low, high] = measure.of_weights ? [0, 2] : [2, 0];
+    const tints = [0, 0.25, 0.5].map((part) => color(part)[high] - color(part)[low]);
+    expect(tints[1]).toBeGreaterThan(tints[0] + 20);
+    expect(tints[2]).toBeGreaterThan(tints[1] + 20);
   });
 
   test("is always a color, also beyond its ends", () => {
@@ -53,8 +61,19 @@ describe.each(themes)("the heat of the %s theme", (_, palette) => {
   });
 
   test("is the same in the legend", () => {
-    expect(heatGradient({ signed: false }, palette)).toContain(`rgb(${color(1).join(" ")})`);
+    expect(heatGradient(measure, palette)).toContain(`rgb(${color(1).join(" ")})`);
   });
+});
+
+test("a difference goes from the hue of one measure to that of the other", () => {
+  const { light } = PALETTES;
+  const [weight, norm] = [PLAIN, NORM].map((measure) => measureWith(measure));
+  const color = heatOf({ signed: true, of_weights: false, pair: [weight, norm] }, light);
+  expect(color(1)).toEqual(heatOf(norm, light)(1));
+  expect(color(-1)).toEqual(heatOf(weight, light)(1));
+  const alike = heatOf({ signed: true, of_weights: false, pair: [norm, norm] }, light);
+  const signed = heatOf({ signed: true, of_weights: false }, light);
+  for (const part of [-1, 1]) expect(alike(part)).toEqual(signed(part));
 });
 
 test("#rrggbb has three channels", () => {

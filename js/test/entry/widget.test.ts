@@ -60,7 +60,7 @@ afterEach(() => {
 describe("in a notebook the view", () => {
   test("shows what Python chose", () => {
     const { el } = render(host({ layer: 2, measure: "weight" }));
-    expect(text(el, ".nv-sentence")).toMatch(/^Layer 2, all 2 heads, α:/);
+    expect(text(el, ".nv-sentence")).toMatch(/^Layer 2, mean of 2 heads, α:/);
   });
 
   test("follows Python", () => {
@@ -74,7 +74,7 @@ describe("in a notebook the view", () => {
   test("tells Python what was chosen, all at once", () => {
     const given = host({ layer: 2, heads: [3] });
     const { el } = render(given);
-    el.querySelector<HTMLElement>("[aria-label='the cross stream']")?.click();
+    el.querySelector<HTMLElement>("[title='the cross stream']")?.click();
     expect(given.saved).toHaveLength(1);
     expect(given.saved[0]).toMatchObject({
       stream: "cross",
@@ -160,7 +160,7 @@ describe("numbers that are not sent at once", () => {
     for (const name of [...given.asked]) answer(given, name);
     expect(given.asked).toHaveLength(2);
     expect(text(el, "[role=status]")).toBe("");
-    expect(text(el, ".nv-sentence")).toMatch(/^Layer 0, all 2 heads, ‖αf\(x\)‖:/);
+    expect(text(el, ".nv-sentence")).toMatch(/^Layer 0, mean of 2 heads, ‖αf\(x\)‖:/);
   });
 
   test("may come in parts, in any order", () => {

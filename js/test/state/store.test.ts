@@ -59,7 +59,26 @@ describe("a state", () => {
       token: null,
     });
     chosen.choose({ stream: "encoder", measure: "nothing" });
-    expect(chosen.state.value.measure).toBe("weighted-norm");
+    expect(chosen.state.value.measure).toBe("weight");
+  });
+
+  test("of a measure alone ends a comparison with another, and no other comparison", () => {
+    const pair = { measure: "weight", compare: "weighted-norm", difference: true };
+    const chosen = store(pair);
+    chosen.chooseMeasure("attention");
+    expect(chosen.state.value).toMatchObject({
+      measure: "attention",
+      compare: null,
+      difference: false,
+    });
+    const layers = store({ compare: 2 });
+    layers.chooseMeasure("weight");
+    expect(layers.state.value).toMatchObject({ measure: "weight", compare: 2 });
+    const [flow] = layers.header.flows;
+    const flows = new Store({ ...layers.header, flows: [flow, flow] }, layers.state.value);
+    flows.choose({ compare: "other" });
+    flows.chooseMeasure("attention");
+    expect(flows.state.value).toMatchObject({ measure: "attention", compare: "other" });
   });
 
   test("of all heads is the state of none in particular", () => {
@@ -123,6 +142,7 @@ describe("the keyboard", () => {
   test("chooses measures by number, as many as there are", () => {
     expect(press(store(), "1").measure).toBe("weight");
     expect(press(store(), "4").measure).toBe("attention");
+    expect(press(store({ compare: "weight" }), "4").compare).toBeNull();
     expect(actionFor(store(), "5")).toBeNull();
     expect(actionFor(store(), "0")).toBeNull();
   });

@@ -31,6 +31,7 @@ function anyState({ flows }: Header): fc.Arbitrary<ViewState> {
           threshold: fc.double({ min: 0, max: 1, noNaN: true }).map((part) => part || 0),
           color_by: fc.constantFrom(...allowed.color_by),
           target_row: fc.constantFrom(...allowed.target_row),
+          difference: fc.boolean(),
           theme: fc.constantFrom(...allowed.theme),
         })
         .map((wanted) => {
@@ -97,6 +98,7 @@ describe("an address", () => {
     "view=constructor",
     "stream=decoder",
     "words=yes",
+    "difference=yes",
     "color_by=red",
     "color=rank",
     "side=key",

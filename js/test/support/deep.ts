@@ -34,6 +34,7 @@ export function deep(weights: number[][][][], extras: Extras = {}): Pane {
     statistics: [],
     aliases: {},
     bias_share: {},
+    headlines: [],
     ...extras.stream,
   };
   const measure = measureWith(extras.measure);

@@ -59,7 +59,24 @@ export function tilesWith(given: Record<string, { values: number[]; about?: Tile
   return new Tiles(places, new DataView(floats.buffer));
 }
 
-/** A one-layer pane of weights [head query key], with labels `k0 k1 …` and `q0 q1 …`. */
+/** The measures of a made-up flow with norms. */
+const WITH_NORMS = [
+  measureWith(),
+  measureWith({
+    id: "value-norm",
+    label: "‖f(x)‖",
+    axes: ["layer", "head", "key"],
+    meaning: "how long",
+    of_weights: false,
+  }),
+  measureWith({ id: "weighted-norm", label: "‖αf(x)‖", of_weights: false }),
+];
+
+/**
+ * A one-layer pane of weights [head query key], with labels `k0 k1 …` and `q0 q1 …`.
+ *
+ * With norms [head key] it holds these too, and their products with the weights.
+ */
 export function pane(
   weights: number[][][],
   changes: Partial<ViewState> = {},
@@ -75,16 +92,15 @@ export function pane(
     keys: labels("k", keys),
     layers: [5],
     heads: Array.from({ length: heads }, (_, head) => head),
-    measures: norms ? ["weight", "value-norm"] : ["weight"],
-    multiplied: [],
+    measures: norms ? WITH_NORMS.map(({ id }) => id) : ["weight"],
+    multiplied: norms ? ["weighted-norm"] : [],
     statistics: [],
     aliases: {},
     bias_share: {},
     headlines: [],
   };
-  const measure = measureWith();
   const receipt = { ok: true, headline: "", text: "" };
-  const flow: Flow = { title: "", model: "", measures: [measure], streams: [stream], receipt };
+  const flow: Flow = { title: "", model: "", measures: WITH_NORMS, streams: [stream], receipt };
   const about = { peaks: [weights.map(() => 2)] };
   const found = tilesWith({
     "0/encoder/weight/5/all": { values: weights.flat(2) },
@@ -93,16 +109,18 @@ export function pane(
     "0/encoder/value-norm/overview": { values: [], about },
   });
   const chosen = { ...state, measure: "weight", layer: 5, ...changes };
-  return { index: 0, flow, stream, measure, state: chosen, tiles: found, title: "" };
+  // Only the flows of a header matter here.
+  const [made] = panesOf({ ...header, flows: [flow] }, chosen, found);
+  return made;
 }
 
 /** The picture of such a pane. */
 export function picture(
   weights: number[][][],
-  scale: ViewState["normalize"] = "layer",
+  changes: Partial<ViewState> = {},
   norms: number[][] | null = null,
 ): Picture {
-  return pictureOf(pane(weights, { normalize: scale }, norms)) as Picture;
+  return pictureOf(pane(weights, changes, norms)) as Picture;
 }
 
 /** Tokens that are only numbered, each a word of its own. */

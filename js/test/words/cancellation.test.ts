@@ -49,7 +49,7 @@ describe("the readout of a token whose parts are held against the whole", () => 
 
   test("has a column with each part's share, signed", () => {
     const { columns, rows, caption } = say(leaning([4, -1, 0.5]), query);
-    expect(columns).toEqual(["#", "read from", "α", "share", "along"]);
+    expect(columns).toEqual(["#", "read from", "share", "α", "along"]);
     expect(rows.map((row) => row[4])).toEqual([
       { text: "114%", part: 1 },
       { text: "−29%", part: -0.25 },
@@ -68,7 +68,7 @@ describe("the readout of a token whose parts are held against the whole", () => 
       hasOtherText: false,
     };
     const { rows } = say({ ...base, projections: along }, query);
-    expect(rows.at(-1)).toMatchObject(["", "2 others", "3.00", "5.5%", { text: "−6.1%" }]);
+    expect(rows.at(-1)).toMatchObject(["", "2 others", "5.5%", "3.00", { text: "−6.1%" }]);
   });
 
   test("has no such column for a token that gives, or where nothing is known", () => {
@@ -78,7 +78,7 @@ describe("the readout of a token whose parts are held against the whole", () => 
 
   test("marks what points against the whole by a minus, a role, a word and a color", () => {
     const shown = readout();
-    shown.show([say(leaning([4, -1, 0.5]), query)], "");
+    shown.show(say(leaning([4, -1, 0.5]), query));
     const [one, other] = shown.node.querySelectorAll<HTMLElement>(".nv-signed");
     expect(one.dataset.sign).toBe("with");
     expect(other.dataset.sign).toBe("against");

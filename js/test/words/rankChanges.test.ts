@@ -49,17 +49,21 @@ describe("who rises and who falls", () => {
 
 describe("the view as code", () => {
   test("names only what differs from the usual, as Python writes it", () => {
-    const chosen = store({
+    const usual = defaultState(store());
+    const changed = {
+      ...usual,
       heads: [1, 3],
       words: true,
-      compare: "weight",
+      compare: null,
       threshold: 0.25,
-      color_by: "rank",
-    });
-    expect(codeOf(chosen.state.value, defaultState(chosen))).toBe(
-      'flow.widget(compare="weight", heads=[1, 3], words=True, threshold=0.25, color_by="rank")',
+      color_by: "rank" as const,
+      difference: true,
+    };
+    expect(codeOf(changed, usual)).toBe(
+      "flow.widget(compare=None, heads=[1, 3], words=True, threshold=0.25, " +
+        'color_by="rank", difference=True)',
     );
-    expect(codeOf(store().state.value, defaultState(store()))).toBe("flow.widget()");
+    expect(codeOf(usual, usual)).toBe("flow.widget()");
   });
 
   test("leaves the name of another flow to the reader", () => {
@@ -78,6 +82,9 @@ describe("the view as code", () => {
   });
 
   test("the usual state is the one Python makes", () => {
-    expect(defaultState(store())).toEqual(store().state.value);
+    const opened = { view: "flow", measure: "weight", compare: "weighted-norm", normalize: "query" };
+    expect(defaultState(store())).toEqual({ ...store().state.value, ...opened });
+    const { measure, stream } = defaultState(store({ stream: "cross", measure: "weight", layer: 1 }));
+    expect([measure, stream]).toEqual(["weight", "encoder"]);
   });
 });

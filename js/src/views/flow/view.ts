@@ -116,7 +116,10 @@ function listenToRibbons(
     const { left, top } = base.getBoundingClientRect();
     const [x, y] = [event.clientX - left, event.clientY - top];
     const ribbon = now && ribbonAt(now.ribbons, now.stage, x, y);
-    if (!now || !ribbon) return hide();
+    if (!now || !ribbon) {
+      hide();
+      return;
+    }
     tip.textContent = ribbonText(now.picture, ribbon);
     tip.hidden = false;
     const room = stage.clientWidth - tip.offsetWidth;

@@ -69,6 +69,7 @@ export function buildElements(
   };
   const out = button("−", "zoom out", zoomBy(1 / STEP), signal);
   const into = button("+", "zoom in", zoomBy(STEP), signal);
+  for (const sign of [out, into]) sign.setAttribute("aria-label", sign.title);
   const all = button("whole", "the whole field", moves.whole, signal);
   const sight = element("output", { class: "nv-sight", "aria-live": "off" });
   const tools = element("div", { class: "nv-tools" }, out, into, all, sight);

@@ -1,11 +1,11 @@
 /** One layer as a field of cells: its axes and the depth of each color. */
 
 import { type Picture, pictureOf } from "../../data/layer";
-import { headsPhrase } from "../../data/stack";
 import { maxOf, pickPlanes, sizesOf, sumByQuery, sumPlanes } from "../../math/arrays";
 import type { TokenRows } from "../../math/rows";
 import type { Pane } from "../../state/pane";
 import type { Role, Tokens } from "../../wire/types";
+import { headsLabel } from "../../words/describe";
 
 /** One axis of the field. */
 export interface Edge {
@@ -27,7 +27,7 @@ export interface Cells {
   heads: string;
   down: Edge;
   across: Edge;
-  /** [row column], summed over the chosen heads. */
+  /** [row column], the mean of the chosen heads. */
   values: Float32Array;
   /** The sum of magnitudes of each row. */
   wholes: Float64Array;
@@ -51,7 +51,7 @@ export function cellsOf(pane: Pane): Cells | null {
   const wholes = sumByQuery(sizes, down.labels.length, keys);
   const full = fullOf(pane, sizes, isDivided ? wholes : null, keys);
   if (!full) return null;
-  const heads = headsPhrase(pane);
+  const heads = headsLabel(picture);
   const across = tokenEdge(rows.key, "key");
   return { picture, heads, down, across, values, wholes, isDivided, full };
 }
@@ -77,7 +77,8 @@ function fullOf(
     return { value: maxOf(shares), words: "the largest share; each row divided by its own whole" };
   }
   const own = maxOf(sizes);
-  if (pane.state.normalize !== "absolute") return { value: own, words: IN_LAYER };
+  if (pane.state.normalize !== "absolute" || pane.measure.pair)
+    return { value: own, words: IN_LAYER };
   const bound = maxAnywhere(pane);
   if (bound === null) return null;
   return { ...bound, value: Math.max(bound.value, own) };
@@ -88,8 +89,8 @@ const IN_LAYER = "the largest cell of this layer";
 /**
  * The largest cell of any layer, from the thumbnails.
  *
- * Each of their cells is the largest of a block, so one head's maximum is exact. For several heads
- * added up it is an upper bound, unless the thumbnails have all cells.
+ * Each of their cells is the largest of a block, so one head's maximum is exact. For the mean of
+ * several it is an upper bound, unless the thumbnails have all cells.
  */
 function maxAnywhere({ tiles, index, stream, measure, state }: Pane): Full | null {
   const small = tiles.overview(index, stream, measure.id);
@@ -98,14 +99,15 @@ function maxAnywhere({ tiles, index, stream, measure, state }: Pane): Full | nul
   const byHead = measure.axes.includes("head");
   const every = byHead ? stream.heads : [0];
   const chosen = byHead ? (state.heads ?? every).map((head) => every.indexOf(head)) : [0];
-  const isAdded = chosen.length > 1 && measure.axes.includes("query");
+  const isMean = chosen.length > 1 && measure.axes.includes("query");
   const value = stream.layers.reduce((top, _, layer) => {
     const size = rows * columns;
     const heads = small.values.subarray(layer * every.length * size);
     const picked = sizesOf(pickPlanes(heads, size, chosen), measure);
-    return Math.max(top, maxOf(isAdded ? sumPlanes(picked, size) : picked));
+    const most = isMean ? maxOf(sumPlanes(picked, size)) / chosen.length : maxOf(picked);
+    return Math.max(top, most);
   }, 0);
-  const isExact = !isAdded || (rows === count(stream.queries) && columns === count(stream.keys));
+  const isExact = !isMean || (rows === count(stream.queries) && columns === count(stream.keys));
   const merged = state.words ? ", before words are merged" : "";
   const words = isExact ? "the largest cell of any layer" : "no cell of any layer is larger";
   return { value, words: `${words}${merged}` };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PALETTES } from "../../../src/draw/colors";
-import { heat } from "../../../src/draw/heat";
+import { heatOf } from "../../../src/draw/heat";
 import {
   boardFor,
   cornerOf,
@@ -206,7 +206,7 @@ describe("the board", () => {
 });
 
 describe("the pixels", () => {
-  const color = heat(PALETTES.light);
+  const color = heatOf({ signed: false, of_weights: true }, PALETTES.light);
   const size = { width: 10, height: 10 };
   const at = (pixels: Uint8ClampedArray, x: number, y: number) => [
     ...pixels.slice((y * 10 + x) * 4, (y * 10 + x) * 4 + 4),

@@ -46,7 +46,7 @@ function shown(pane: Pane) {
   ];
   const texts = (role: string) => axis(role).map((item) => item.textContent);
   const button = (name: string) =>
-    view.node.querySelector(`[aria-label="${name}"]`) as HTMLButtonElement;
+    view.node.querySelector(`button[title="${name}"]`) as HTMLButtonElement;
   const sight = () => view.node.querySelector(".nv-sight")?.textContent;
   return {
     view,
@@ -182,6 +182,11 @@ describe("zoom", () => {
     const { button, texts } = shown(deep(square(60)));
     const [into, out, all] = ["zoom in", "zoom out", "the whole field"].map(button);
     expect([into.disabled, out.disabled, all.disabled]).toEqual([false, true, true]);
+    // A sign says too little to those who cannot see it.
+    expect([into, out].map((made) => made.getAttribute("aria-label"))).toEqual([
+      "zoom in",
+      "zoom out",
+    ]);
     const whole = texts("query");
     into.click();
     expect([out.disabled, all.disabled]).toEqual([false, false]);

@@ -31,10 +31,10 @@ const scaled = (extras: Extras["changes"], layers = [HEADS]) =>
   cells(deep(layers, { changes: extras ?? {} }));
 
 describe("the cells", () => {
-  test("have the chosen heads added up, and say so", () => {
+  test("are the mean of the chosen heads, and say so", () => {
     const all = scaled({ normalize: "layer" });
-    expect([...all.values]).toEqual([0.75, 1.25, 0, 4]);
-    expect(cellLegend(all, EACH)).toContain("α: how much; all 2 heads added up");
+    expect([...all.values]).toEqual([0.375, 0.625, 0, 2]);
+    expect(cellLegend(all, EACH)).toContain("α: how much; mean of 2 heads");
     const one = scaled({ normalize: "layer", heads: [1] });
     expect([...one.values]).toEqual([0.25, 0.75, 0, 3]);
     expect(cellLegend(one, EACH)).toContain("α: how much; head 1");
@@ -43,7 +43,7 @@ describe("the cells", () => {
   test("are as deep as they are large beside the largest of the layer", () => {
     const found = scaled({ normalize: "layer" });
     expect([...depths(found)]).toEqual([0.1875, 0.3125, BLANK, 1]);
-    expect(fullColor(found)).toBe("4.00 (the largest cell of this layer)");
+    expect(fullColor(found)).toBe("2.00 (the largest cell of this layer)");
   });
 
   test("are divided by the whole of their row when scaled per query", () => {
@@ -55,7 +55,7 @@ describe("the cells", () => {
   test("are measured by the largest cell of any layer when scaled absolutely", () => {
     const twice = HEADS.map((head) => head.map((row) => row.map((value) => value * 2)));
     const found = scaled({ normalize: "absolute", layer: 0 }, [HEADS, twice]);
-    expect(fullColor(found)).toBe("8.00 (the largest cell of any layer)");
+    expect(fullColor(found)).toBe("4.00 (the largest cell of any layer)");
     expect([...depths(found)]).toEqual([0.09375, 0.15625, BLANK, 0.5]);
     const one = scaled({ normalize: "absolute", layer: 0, heads: [0] }, [HEADS, twice]);
     expect(fullColor(one)).toBe("2.00 (the largest cell of any layer)");
@@ -67,7 +67,7 @@ describe("the cells", () => {
       values: Float32Array.from([1, 3]),
       about: { rows: 1, columns: 1, peaks: [[1, 3]] },
     });
-    expect(fullColor(cells(given))).toBe("4.00 (no cell of any layer is larger)");
+    expect(fullColor(cells(given))).toBe("2.00 (no cell of any layer is larger)");
   });
 
   test("wait for the small pictures when they need them", () => {
@@ -80,7 +80,7 @@ describe("the cells", () => {
   test("below the threshold are blank, and the legend says from where on", () => {
     const found = scaled({ normalize: "layer", threshold: 0.3 });
     expect([...depths(found)]).toEqual([BLANK, 0.3125, BLANK, 1]);
-    expect(cellLegend(found, EACH)).toContain("nothing below 0.900 (α) is drawn");
+    expect(cellLegend(found, EACH)).toContain("nothing below 0.600 (α) is drawn");
     expect(extremes(found)).toEqual({ least: 1, most: 3 });
   });
 
@@ -102,7 +102,7 @@ describe("the cells", () => {
       changes: { special: "hidden" },
     });
     const found = cells(given);
-    expect([...found.values]).toEqual([4]);
+    expect([...found.values]).toEqual([2]);
     expect(cellLegend(found, EACH)).toContain(
       "1 special tokens hidden, and with them 0% of the sum",
     );
@@ -111,13 +111,13 @@ describe("the cells", () => {
 
 describe("a cell in words", () => {
   test("has its number and its share of the row's whole", () => {
-    expect(cellLine(scaled({}), 0, 1)).toBe("‘t0’ from ‘t1’: 1.25, 63% of all it takes");
+    expect(cellLine(scaled({}), 0, 1)).toBe("‘t0’ from ‘t1’: 0.625, 63% of all it takes");
     expect(cellLine(scaled({}), 1, 0)).toBe("‘t1’ from ‘t0’: 0, 0% of all it takes");
   });
 
   test("the legend has the true smallest and largest, and says that nothing is blank", () => {
     expect(cellLegend(scaled({}), EACH)).toContain(
-      "cells from 0.750 to 4.00 (‘t1’ from ‘t1’); 0 is blank",
+      "cells from 0.375 to 2.00 (‘t1’ from ‘t1’); 0 is blank",
     );
     expect(cellLegend(cells(pane([[[1, 2]]])), EACH)).toContain(
       "cells from 1.00 to 2.00 (‘q0’ from ‘k1’)",

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { middle, rowSizeFor } from "../../../src/data/ribbons";
 import { PALETTES } from "../../../src/draw/colors";
 import type { Pane } from "../../../src/state/pane";
 import { stackView } from "../../../src/views/stack/view";
@@ -25,6 +26,9 @@ const TWO = [
 const CROSS: Extras = {
   stream: { name: "cross", kind: "cross", queries: labels("q", 2), keys: labels("k", 3) },
 };
+
+/** The middles of its three rows. */
+const ROW = [0, 1, 2].map((row) => middle(row, rowSizeFor(3, 640).pitch));
 
 /** A view on the page, with a field of 216 pixels: columns at 8, 108 and 208. */
 function shown(pane: Pane) {
@@ -109,11 +113,11 @@ describe("the stack", () => {
 describe("pointing", () => {
   test("at a place of the field looks at the token of that layer", () => {
     const { view, told, point } = shown(deep(TWO));
-    point("pointermove", 108, 30);
+    point("pointermove", 108, ROW[1]);
     expect(told).toEqual(["hover query 1"]);
     view.highlight({ role: "query", token: 1 });
     expect(view.describe({ role: "query", token: 1 }).sentence).toContain("‘t1’ after layer 0");
-    point("pointermove", 110, 33);
+    point("pointermove", 110, ROW[1] + 3);
     expect(told).toHaveLength(1);
     point("pointerleave", 0, 0);
     expect(told.at(-1)).toBe("hover nothing");
@@ -121,9 +125,9 @@ describe("pointing", () => {
 
   test("at the same token in another layer has it told anew", () => {
     const { view, told, point } = shown(deep(TWO));
-    point("pointermove", 108, 30);
+    point("pointermove", 108, ROW[1]);
     view.highlight({ role: "query", token: 1 });
-    point("pointermove", 208, 30);
+    point("pointermove", 208, ROW[1]);
     expect(told).toEqual(["hover query 1", "refresh"]);
     view.highlight({ role: "query", token: 1 });
     expect(view.describe({ role: "query", token: 1 }).sentence).toContain("‘t1’ after layer 1");
@@ -131,7 +135,7 @@ describe("pointing", () => {
 
   test("at the first column looks at a token that gives", () => {
     const { told, point } = shown(deep(TWO));
-    point("pointermove", 8, 50);
+    point("pointermove", 8, ROW[2]);
     expect(told).toEqual(["hover key 2"]);
   });
 
@@ -146,20 +150,20 @@ describe("pointing", () => {
 describe("a click", () => {
   test("pins a token of the chosen layer", () => {
     const { told, point } = shown(deep(TWO));
-    point("click", 208, 30);
+    point("click", 208, ROW[1]);
     expect(told).toEqual(["pin query 1"]);
   });
 
   test("in another layer chooses that layer too, and pins in any case", () => {
     const { told, point } = shown(deep(TWO));
-    point("click", 108, 30);
+    point("click", 108, ROW[1]);
     expect(told).toEqual(['choose {"layer":0,"token":null}', "pin query 1"]);
   });
 
   test("changes the second layer in the second of two compared layers", () => {
     const pane = deep(TWO, { changes: { layer: 1, compare: 1 }, title: "layer 1" });
     const { told, point } = shown(pane);
-    point("click", 108, 30);
+    point("click", 108, ROW[1]);
     expect(told[0]).toBe('choose {"compare":0,"token":null}');
   });
 
@@ -181,7 +185,7 @@ describe("where nothing can be traced", () => {
     ];
     const { view, told, point, items } = shown(deep([layer, layer], CROSS));
     expect(view.describe(null).sentence).toContain("all tokens together in layer 1 take");
-    point("click", 70, 30);
+    point("click", 70, ROW[1]);
     expect(told).toEqual(['choose {"layer":0,"token":null}', "pin key 1"]);
     items("query")[1].click();
     expect(told.at(-1)).toBe("pin query 1");
@@ -248,8 +252,8 @@ test("beside another picture it tells who gives how much, alone it does not", ()
 test("after the end nothing listens", () => {
   const { told, point, items, leave } = shown(deep(TWO));
   leave();
-  point("pointermove", 108, 30);
-  point("click", 108, 30);
+  point("pointermove", 108, ROW[1]);
+  point("click", 108, ROW[1]);
   items("key")[0].click();
   expect(told).toEqual([]);
 });
