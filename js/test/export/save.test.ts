@@ -77,7 +77,11 @@ describe("a recorder", () => {
     expect(marks.map((mark) => mark?.getAttribute("stroke-width"))).toEqual(["1", "2", null]);
     expect(marks[0]?.getAttribute("d")).toBe("M0 5C5 5 5 15 10 15");
     // The widest is the most solid.
-    expect(marks.map((mark) => mark?.getAttribute("stroke-opacity"))).toEqual(["0.6", "0.75", null]);
+    expect(marks.map((mark) => mark?.getAttribute("stroke-opacity"))).toEqual([
+      "0.6",
+      "0.75",
+      null,
+    ]);
     const bar = ["x", "y", "width", "height", "fill"].map((name) => marks[2]?.getAttribute(name));
     expect(bar).toEqual(["30", "13", "20", "4", "#445566"]);
   });

@@ -42,6 +42,13 @@ describe("panes", () => {
     expect(right.index).toBe(1);
   });
 
+  test("each knows the one beside it", () => {
+    const [left, right] = panes({ compare: 2 });
+    expect(left.beside?.map(({ state: { layer } }) => layer)).toEqual([2]);
+    expect(right.beside?.map(({ state: { layer } }) => layer)).toEqual([0]);
+    expect(panes({})[0].beside).toEqual([]);
+  });
+
   test("what the other flow lacks is refused with a sentence", () => {
     const [full, other] = two.flows;
     const stream = { ...other.streams[0], layers: [0], heads: [1], measures: ["weight"] };
@@ -52,6 +59,45 @@ describe("panes", () => {
     expect(ask({ measure: "weight", heads: [1, 3] })[1].state.heads).toEqual([1]);
     expect(ask({ measure: "weight", heads: [3] })[1].state.heads).toBeNull();
     expect(() => panes({ compare: "other" })).toThrow("no other flow");
+  });
+});
+
+describe("a difference", () => {
+  const pair = { measure: "weight", compare: "weighted-norm", difference: true };
+
+  test("is one pane, of a signed measure that knows its two", () => {
+    const shown = panes(pair);
+    expect(shown).toHaveLength(1);
+    const { measure, title } = shown[0];
+    expect(title).toBe("");
+    expect(measure).toMatchObject({
+      id: "difference:weight:weighted-norm",
+      label: "‖αf(x)‖ − α",
+      signed: true,
+      axes: ["layer", "query", "key"],
+    });
+    expect(measure.meaning).toBe("share by ‖αf(x)‖ minus share by α, of what each token takes");
+    expect(measure.pair?.map(({ id }) => id)).toEqual(["weight", "weighted-norm"]);
+  });
+
+  test("is none where a measure has no queries, or none is compared", () => {
+    expect(panes({ ...pair, compare: "value-norm" }).map(({ measure }) => measure.id)).toEqual([
+      "weight",
+      "value-norm",
+    ]);
+    expect(panes({ ...pair, compare: null })[0].measure.id).toBe("weight");
+    expect(panes({ ...pair, compare: 2 })).toHaveLength(2);
+  });
+
+  test("is shown only by views that can compute it from a layer", () => {
+    const shown = (view: ViewState["view"]) =>
+      panes({ ...pair, view }).map(({ measure }) => measure.id);
+    for (const view of ["flow", "matrix"] as const) {
+      expect(shown(view)).toEqual(["difference:weight:weighted-norm"]);
+    }
+    for (const view of ["stack", "grid", "profile", "alignment"] as const) {
+      expect(shown(view)).toEqual(["weight", "weighted-norm"]);
+    }
   });
 });
 

@@ -82,9 +82,16 @@ describe("the view as code", () => {
   });
 
   test("the usual state is the one Python makes", () => {
-    const opened = { view: "flow", measure: "weight", compare: "weighted-norm", normalize: "query" };
+    const opened = {
+      view: "flow",
+      measure: "weight",
+      compare: "weighted-norm",
+      normalize: "query",
+    };
     expect(defaultState(store())).toEqual({ ...store().state.value, ...opened });
-    const { measure, stream } = defaultState(store({ stream: "cross", measure: "weight", layer: 1 }));
+    const { measure, stream } = defaultState(
+      store({ stream: "cross", measure: "weight", layer: 1 }),
+    );
     expect([measure, stream]).toEqual(["weight", "encoder"]);
   });
 });

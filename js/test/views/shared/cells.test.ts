@@ -70,6 +70,15 @@ describe("the cells", () => {
     expect(fullColor(cells(given))).toBe("2.00 (no cell of any layer is larger)");
   });
 
+  test("of a difference are measured by their own largest, which is in no small picture", () => {
+    const changes = { measure: "weight", compare: "weighted-norm", difference: true };
+    const found = cells(contractPane({ ...changes, view: "matrix", normalize: "absolute" }));
+    expect(found.picture.measure.pair).toHaveLength(2);
+    expect(found.full.value).toBe(Math.max(...found.values.map(Math.abs)));
+    expect(fullColor(found)).toMatch(/\(the largest cell of this layer\)$/);
+    expect(cellLegend(found, EACH)).toContain("orange: more by ‖αf(x)‖, blue: more by α");
+  });
+
   test("wait for the small pictures when they need them", () => {
     const given = deep([HEADS], { changes: { normalize: "absolute" } });
     given.tiles.overview = () => null;
