@@ -54,7 +54,10 @@ export interface Picture extends Sums {
   measure: Measure;
   layer: number;
   scale: Scale;
-  /** The head of each plane, by the model's number; null for all heads in one plane, averaged. */
+  /**
+   * The head of each plane, by the model's number; null for all heads in one plane, averaged. A
+   * difference has one plane for all of its heads.
+   */
   heads: (number | null)[];
   rows: { query: TokenRows; key: TokenRows };
   queries: number;
@@ -210,7 +213,7 @@ function averagedPlanes(pane: Pane): Planes | null {
   const isMerged = state.heads === null && !measure.signed;
   const size = planes.values.length / planes.heads.length;
   const values = isMerged ? sumPlanes(planes.values, size) : planes.values;
-  if (count === 1) return planes;
+  if (count === 1 && !isMerged) return planes;
   return { values: values.map((value) => value / count), heads: isMerged ? [null] : planes.heads };
 }
 
@@ -223,7 +226,7 @@ function differenceOf(pane: Pane, pair: [less: Measure, more: Measure]): Planes 
     return rowShares(sumPlanes(planes.values, size), pane.stream.keys.pieces.length);
   });
   if (!less || !more) return null;
-  return { values: more.map((value, at) => value - less[at]), heads: [null] };
+  return { values: more.map((value, at) => value - less[at]), heads: pane.state.heads ?? [null] };
 }
 
 function concatPlanes(planes: Float32Array[]): Float32Array {

@@ -75,9 +75,8 @@ export function headsLabel({ heads, stream, measure }: Picture): string {
   const [first] = heads;
   const count = stream.heads.length;
   const { axes } = measure.pair?.[0] ?? measure;
-  if (first === null) {
-    return axes.includes("head") && count > 1 ? `mean of ${count} heads` : "all heads together";
-  }
+  if (first === null && !axes.includes("head")) return "all heads together";
+  if (first === null) return count > 1 ? `mean of ${count} heads` : `head ${stream.heads[0]}`;
   if (heads.length === 1) return `head ${first}`;
   if (heads.length === count) return `mean of ${count} heads`;
   return heads.length <= 4
