@@ -4,8 +4,10 @@ import {
   formatNumber,
   formatPercent,
   headColor,
+  measureColor,
   oklch,
   PALETTES,
+  signColors,
 } from "../../src/draw/colors";
 import style from "../../src/styles/style.css?raw";
 
@@ -100,6 +102,35 @@ describe.each(["light", "dark"] as const)("heads in %s", (shade) => {
       expect(contrast(color(name), palette.paper), name).toBeGreaterThan(4.5);
       expect(contrast(color(name), color("fill")), `${name} on fill`).toBeGreaterThan(4.5);
     }
+  });
+});
+
+describe.each(["light", "dark"] as const)("measures in %s", (shade) => {
+  const palette = PALETTES[shade];
+  const [weight, norm] = [{ of_weights: true }, { of_weights: false }];
+  const both = [measureColor(weight, palette), measureColor(norm, palette)] as const;
+
+  test("have a hue for weights and one for norms, blue and orange", () => {
+    const [blue, orange] = both.map((color) =>
+      [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)),
+    );
+    expect(blue[2]).toBeGreaterThan(blue[0] + 60);
+    expect(orange[0]).toBeGreaterThan(orange[2] + 60);
+  });
+
+  test("are easy to read as text on the paper", () => {
+    for (const color of both) expect(contrast(color, palette.paper)).toBeGreaterThan(4.5);
+  });
+
+  test.each(Object.keys(EYES))("differ for eyes with %s", (eyes) => {
+    expect(distance(...both, EYES[eyes])).toBeGreaterThan(0.14);
+  });
+
+  test("give a difference their hues, the one that has more first", () => {
+    expect(signColors({ pair: [weight, norm] }, palette)).toEqual([both[1], both[0]]);
+    expect(signColors({ pair: [norm, weight] }, palette)).toEqual([...both]);
+    expect(signColors({ pair: [norm, norm] }, palette)).toEqual(palette.signs);
+    expect(signColors({}, palette)).toEqual(palette.signs);
   });
 });
 
