@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser import INK, ink, opening, pressed, rest, token
+from browser import INK, choose_head, ink, opening, pressed, rest, token
 from flows import SENTENCE, random_flow, wordy_flow
 from playwright.sync_api import expect
 
@@ -138,7 +138,7 @@ def test_the_view_can_be_copied_as_code_that_makes_it_again(show):
     flow = random_flow()
     tab = show(flow, layer=1)
     token(tab, "key", 2).click()
-    tab.get_by_role("button", name="head 3").click()
+    choose_head(tab, 3)
     tab.get_by_role("button", name="copy the Python").click()
     code = tab.get_by_label("the view as code").input_value()
     assert code == 'flow.widget(layer=1, heads=[3], token=2, role="key")'

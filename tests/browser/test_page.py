@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from browser import ink, pressed, token
+from browser import choose_head, expect_layer, ink, pressed, token
 from flows import check, random_flow, receipt, softmax, two_streams
 from playwright.sync_api import expect
 
@@ -51,7 +51,7 @@ def test_the_number_keys_change_the_measure_and_the_picture(show):
 
 def test_value_norms_are_bars_alone_and_the_legend_says_so(show):
     tab = show(random_flow())
-    tab.get_by_role("button", name="‖f(x)‖: ").first.click()
+    tab.get_by_role("button", name="‖f(x)‖ what it holds").first.click()
     expect(tab.locator(".nv-legend")).to_contain_text("only bars are shown")
     expect(tab.locator(".nv-tokens.nv-query")).to_be_hidden()
     assert ink(tab)["inked"] > 1000
@@ -67,7 +67,7 @@ def test_brackets_step_through_the_layers_and_stop_at_the_ends(show):
         seen.append(ink(tab)["sum"])
     assert len(set(seen)) == 3
     tab.keyboard.press("[")
-    expect(tab.locator("select[aria-label=layer]")).to_have_value("1")
+    expect_layer(tab, 1)
 
 
 def test_the_list_of_layers_has_the_numbers_of_the_model(show):
@@ -143,14 +143,14 @@ def test_pinning_moves_nothing(show):
 def test_heads_are_chosen_singly_and_together(show):
     tab = show(random_flow())
     everything = ink(tab)
-    tab.get_by_role("button", name="head 2").click()
+    choose_head(tab, 2)
     assert pressed(tab, "heads") == ["2"]
     one = ink(tab)
     assert one != everything
-    tab.get_by_role("button", name="head 0").click()
+    choose_head(tab, 0)
     assert pressed(tab, "heads") == ["0", "2"]
     expect(tab.locator(".nv-sentence")).to_contain_text("heads 0, 2")
-    tab.get_by_role("button", name="all heads").click()
+    choose_head(tab, "all")
     assert ink(tab) == everything
 
 

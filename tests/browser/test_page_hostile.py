@@ -70,7 +70,7 @@ def test_two_views_on_one_page_keep_apart(show):
     expect(views).to_have_count(2)
     second = views.nth(1).locator(".nv-base").evaluate(INK)
     views.nth(0).locator(".nv-tokens.nv-query li").nth(1).click()
-    views.nth(0).get_by_role("button", name="α: ").first.click()
+    views.nth(0).get_by_role("button", name="α where it looks").first.click()
     expect(views.nth(1).locator("[aria-label=measure] [aria-pressed=true]")).to_have_text("‖αf(x)‖")
     assert views.nth(1).locator(".nv-base").evaluate(INK) == second
     assert tab.locator("[id]").count() == 0
@@ -96,7 +96,7 @@ def test_a_file_of_512_tokens_and_144_heads_opens_and_answers(show):
         expect(tab.locator(".nv-sentence")).to_contain_text(words)
         seen.append(ink(tab)["sum"])
     assert len(set(seen[:3])) == 3
-    tab.get_by_role("button", name="thumbnails of every layer and head").click()
+    tab.get_by_role("button", name="grid").click()
     expect(tab.locator(".nv-sentence")).to_contain_text("‘t0’")
     assert ink(tab)["inked"] > 5000
 

@@ -4,7 +4,7 @@ import re
 from html import escape
 
 import pytest
-from browser import INK, hash_of, ink, pressed, token
+from browser import INK, choose_head, expect_layer, hash_of, ink, pressed, step_layer, token
 from flows import random_flow, two_streams
 from playwright.sync_api import expect
 
@@ -54,8 +54,8 @@ def test_an_address_reproduces_the_view(visit):
     assert hash_of(tab) == ""
     tab.keyboard.press("]")
     tab.keyboard.press("1")
-    tab.get_by_role("button", name="head 2").click()
-    tab.get_by_role("button", name="head 0").click()
+    choose_head(tab, 2)
+    choose_head(tab, 0)
     token(tab, "key", 3).click()
     tab.locator("select[aria-label=scale]").select_option("query")
     tab.locator("select[aria-label='compare with']").select_option('"value-norm"')
@@ -86,10 +86,10 @@ def test_only_what_differs_from_the_first_choice_is_written(visit):
     tab.keyboard.press("[")
     assert hash_of(tab) == "layer=1"
     tab.keyboard.press("Escape")
-    tab.get_by_role("button", name="all heads").click()
+    choose_head(tab, "all")
     assert hash_of(tab) == "layer=1&heads=all&token=none"
     tab.keyboard.press("]")
-    tab.get_by_role("button", name="head 1").click()
+    choose_head(tab, 1)
     token(tab, "query", 1).click()
     hash_of(tab)
     assert "#" not in tab.url
@@ -118,7 +118,7 @@ def test_what_the_page_does_not_know_is_named_and_all_else_is_shown(visit, addre
     for name in names:
         expect(told(tab)).to_contain_text(name)
     assert ink(tab)["inked"] > 5000
-    expect(tab.locator("select[aria-label=layer]")).to_have_value(layer)
+    expect_layer(tab, layer)
     tab.locator(".normviz").focus()
     tab.keyboard.press("2")
     expect(told(tab)).to_have_count(0)
@@ -218,8 +218,8 @@ def test_every_flow_of_a_page_has_its_own_part_of_the_address(visit):
     text = gallery(random_flow(), two_streams(), random_flow(WORDS, layers=2))
     tab = visit(text)
     views = tab.locator("main")
-    views.nth(1).get_by_role("button", name="layer after").click()
-    views.nth(0).get_by_role("button", name="head 2").click()
+    step_layer(views.nth(1))
+    choose_head(views.nth(0), 2)
     assert hash_of(tab) == "1.heads=2&2.layer=2"
     again = visit(text, "#1.heads=2&2.layer=2&3.layer=1&flow=3&layer=1&4.layer=0&2.token=99")
     assert again.locator("main").nth(2).bounding_box()["y"] < 60
@@ -249,7 +249,7 @@ def test_a_flow_that_cannot_be_read_does_not_take_the_others_along(visit):
     tab = visit(text.replace('{"header"', '{"header', 1))
     assert tab.locator(".nv-notice").count() == 1
     expect(tab.locator("main").nth(0).locator(".nv-notice")).to_contain_text("could not be drawn")
-    tab.locator("main").nth(2).get_by_role("button", name="layer after").click()
+    step_layer(tab.locator("main").nth(2))
     assert hash_of(tab) == "3.layer=2"
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from browser import percent
+from browser import expect_layer, percent
 from flows import NASTY, chart, ladder_flow, random_flow
 from playwright.sync_api import expect
 from saved_figures import DARK, SVG, figure, texts
@@ -51,9 +51,9 @@ def test_a_layer_is_read_and_chosen_in_the_chart_as_in_the_curves_above_it(show)
     told = ", ".join(f"{one.name} {percent(one.values[2])}" for one in chart().series)
     expect(tab.locator(".nv-aside")).to_have_text(f"In layer 2, token identifiability: {told}.")
     tab.locator(f"{PANEL} svg").click(position=place_of(tab, 2))
-    expect(tab.locator("select[aria-label=layer]")).to_have_value("2")
+    expect_layer(tab, 2)
     tab.locator(f"{PANEL} svg").click(position=place_of(tab, 3))  # which the flow does not hold
-    expect(tab.locator("select[aria-label=layer]")).to_have_value("2")
+    expect_layer(tab, 2)
 
 
 def test_the_chart_is_a_table_too_and_its_words_are_in_the_legend(show):

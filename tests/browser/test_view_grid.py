@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from browser import ink, pressed
+from browser import choose_head, expect_layer, ink, pressed
 from flows import random_flow, softmax, two_streams
 from playwright.sync_api import expect
 
@@ -74,7 +74,7 @@ def test_the_keyboard_goes_through_the_heads_and_opens_one(show):
         expect(sentence).to_contain_text(words)
     expect(tab.locator(".nv-legend")).not_to_contain_text("highlighted")
     tab.keyboard.press("]")
-    expect(tab.locator("select[aria-label=layer]")).to_have_value("2")
+    expect_layer(tab, 2)
     assert tab.evaluate("document.activeElement.dataset.name") == "layer 2, head 1"
     tab.keyboard.press("Enter")
     expect(sentence).to_contain_text("Layer 2, head 1,")
@@ -158,7 +158,7 @@ def test_what_is_chosen_is_marked(show):
     selected = tab.locator(".nv-thumb[aria-selected=true]")
     expect(selected).to_have_count(1)
     expect(selected).to_have_attribute("data-name", "layer 1, head 2")
-    tab.get_by_role("button", name="all heads").click()
+    choose_head(tab, "all")
     expect(selected).to_have_count(4)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from browser import ink, percent, pressed
+from browser import choose_head, expect_layer, ink, percent, pressed
 from flows import random_flow, softmax, wordy_flow
 from playwright.sync_api import expect
 
@@ -75,9 +75,9 @@ def test_a_layer_can_be_looked_at_and_chosen(show):
     expect(tab.locator(".nv-sentence")).to_contain_text("Layer 2: ")
     share = flow.stream("encoder").shares("weight")["other"][2]
     expect(tab.locator(".nv-values")).to_contain_text(percent(share))
-    expect(tab.locator("select[aria-label=layer]")).to_have_value("0")
+    expect_layer(tab, 0)
     tab.locator(".nv-curves").click(position=place)
-    expect(tab.locator("select[aria-label=layer]")).to_have_value("2")
+    expect_layer(tab, 2)
     tab.mouse.move(5, 790)
     expect(tab.locator(".nv-values")).to_have_count(0)
     expect(tab.locator(".nv-legend")).to_contain_text("layer 2, all 4 heads")
@@ -135,7 +135,7 @@ def test_the_correlation_is_spearmans(show):
     rho = spearman(norms, means)
     told = f"Spearman ρ = {rho:.2f} over {len(norms)} points".replace("-", "−")
     expect(tab.locator(".nv-legend")).to_contain_text(told)
-    tab.get_by_role("button", name="head 2").click()
+    choose_head(tab, 2)
     assert pressed(tab, "heads") == ["2"]
     expect(tab.locator(".nv-legend")).to_contain_text(f"over {len(flow.tokens)} points")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from browser import ink, pressed, token
+from browser import choose_head, expect_layer, ink, pressed, token
 from flows import SENTENCE, random_flow, softmax, two_streams, wordy_flow
 from playwright.sync_api import expect
 
@@ -105,7 +105,7 @@ def test_a_click_chooses_the_layer_and_pins_the_token(show):
     tab = show(random_flow(), view="stack", layer=2)
     tab.mouse.click(*place(tab, 2, 4, 3))
     tab.mouse.move(5, 700)
-    expect(tab.locator("select[aria-label=layer]")).to_have_value("1")
+    expect_layer(tab, 1)
     expect(tab.locator(".nv-sentence")).to_contain_text("‘was’ after layer 1 is made of")
     tab.mouse.click(*place(tab, 3, 4, 3))
     tab.mouse.move(5, 700)
@@ -160,7 +160,7 @@ def test_one_head_is_traced_alone_in_its_color(show):
     flow = random_flow()
     tab = show(flow, view="stack", layer=2, token=4)
     before = ink(tab, ".nv-top")
-    tab.get_by_role("button", name="head 2").click()
+    choose_head(tab, 2)
     alone = divided(flow, heads=[2])
     shares = np.eye(len(flow.tokens))[4] @ alone[2] @ alone[1] @ alone[0]
     expect(tab.locator(".nv-sentence")).to_contain_text(

@@ -6,7 +6,7 @@ import sys
 
 import nbformat
 import pytest
-from browser import INK
+from browser import INK, choose_head
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from playwright.sync_api import expect
@@ -60,7 +60,7 @@ def test_a_notebook_executed_for_export_holds_the_whole_page(notebook, offline):
     expect(inside.locator(".nv-tokens.nv-key li")).to_have_text(["the", "cat", "sat"])
     assert inside.locator(".nv-base").evaluate(INK)["inked"] > 500
     before = inside.locator(".nv-base").evaluate(INK)
-    inside.get_by_role("button", name="head 1").click()
+    choose_head(inside, 1)
     assert inside.locator(".nv-base").evaluate(INK) != before
 
 

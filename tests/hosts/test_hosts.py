@@ -79,7 +79,7 @@ def marimo_host(tmp_path_factory):
 
 def expect_heard(page, view):
     """A click goes to Python, which writes a line about it."""
-    view.get_by_role("button", name="layer after").click()
+    step_layer(view)
     expect(page.get_by_text("Python sees layer 1")).to_be_visible()
     expect(view.locator(".nv-sentence").first).to_contain_text("Layer 1,")
 
@@ -112,7 +112,7 @@ def test_marimo_draws_the_widget_and_loads_nothing(visit, marimo_host):
     expect(views).to_have_count(3)
     for index, layer in enumerate((0, 1, 0)):
         expect_drawn(views.nth(index))
-        expect(views.nth(index).locator("select[aria-label=layer]")).to_have_value(str(layer))
+        expect_layer(views.nth(index), str(layer))
     expect_heard(visit.page, views.nth(0))
     expect_framed(visit.page)
     assert (visit.ours, visit.elsewhere) == ([], [])

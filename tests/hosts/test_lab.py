@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from browser import token
+from browser import choose_head, step_layer, token
 from hosts import FLOW
 from playwright.sync_api import expect
 from visits import STATIC, Notebook, expect_drawn, expect_framed, painted, visiting
@@ -87,7 +87,7 @@ def test_the_widget_is_drawn_and_its_tokens_are_text(lab):
 
 CONTROLS = {
     "measure": (
-        lambda view: view.get_by_role("button", name="α: ").click(),
+        lambda view: view.get_by_role("button", name="α where it looks").click(),
         "0 weight None query None layer auto",
     ),
     "layer": (
@@ -95,11 +95,11 @@ CONTROLS = {
         "2 weighted-norm None query None layer auto",
     ),
     "the next layer": (
-        lambda view: view.get_by_role("button", name="layer after").click(),
+        step_layer,
         "1 weighted-norm None query None layer auto",
     ),
     "one head": (
-        lambda view: view.get_by_role("button", name="head 2").click(),
+        lambda view: choose_head(view, 2),
         "0 weighted-norm None query [2] layer auto",
     ),
     "scale": (
@@ -134,9 +134,9 @@ def test_python_sees_what_a_reader_chooses(lab, control):
 def test_heads_are_added_and_all_come_back(lab):
     view = lab.view(1)
     for head in (3, 1):
-        view.get_by_role("button", name=f"head {head}").click()
+        choose_head(view, head)
     lab.says(3, "0 weighted-norm None query [1, 3] layer auto")
-    view.get_by_role("button", name="all heads").click()
+    choose_head(view, "all")
     lab.says(3, "0 weighted-norm None query None layer auto")
 
 
@@ -191,8 +191,10 @@ def test_what_python_sets_is_shown_in_every_view(lab):
 
 def test_two_views_of_one_widget_stay_in_step(lab):
     one, other = lab.view(1), lab.view(2)
-    one.get_by_role("button", name="α: ").click()
-    expect(other.get_by_role("button", name="α: ")).to_have_attribute("aria-pressed", "true")
+    one.get_by_role("button", name="α where it looks").click()
+    expect(other.get_by_role("button", name="α where it looks")).to_have_attribute(
+        "aria-pressed", "true"
+    )
     token(other, "query", 4).click()
     lab.page.mouse.move(2, 2)
     sentences = [view.locator(".nv-sentence").first for view in (one, other)]
@@ -215,7 +217,7 @@ def test_the_view_is_dark_when_lab_is_dark(lab):
 def test_linked_widgets_share_a_layer_and_others_are_left_alone(several):
     before = painted(several.view(3))
     layer(several.view(1)).select_option("2")
-    several.view(1).get_by_role("button", name="α: ").click()
+    several.view(1).get_by_role("button", name="α where it looks").click()
     expect(layer(several.view(2))).to_have_value("2")
     several.says(5, "2 2 0 weight weighted-norm weighted-norm")
     layer(several.view(2)).select_option("1")
@@ -237,7 +239,7 @@ def test_a_closed_widget_takes_its_view_along(several):
     painted(several.view(3))
     several.says(6, "closed")
     expect(several.view(3)).to_have_count(0)
-    several.view(1).get_by_role("button", name="α: ").click()
+    several.view(1).get_by_role("button", name="α where it looks").click()
     several.says(5, "0 0 0 weight weighted-norm weighted-norm")
     expect_drawn(several.view(1))
 

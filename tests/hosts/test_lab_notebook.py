@@ -4,7 +4,7 @@ import shutil
 
 import nbformat
 import pytest
-from browser import token
+from browser import choose_layer, token
 from hosts import KERNEL
 from paths import ROOT
 from playwright.sync_api import expect
@@ -69,7 +69,7 @@ def test_two_measures_stand_side_by_side_and_answer_together(lab, tutorial):
     view = lab.view(showing(tutorial, 'compare="weighted-norm", layer=2'))
     expect(view.locator(".nv-sentence")).to_have_count(2)
     before = painted(view)
-    view.locator("select[aria-label=layer]").select_option("4")
+    choose_layer(view, 4)
     painted(view, unlike=before)
     for sentence in view.locator(".nv-sentence").all():
         expect(sentence).to_contain_text("Layer 4,")

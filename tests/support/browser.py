@@ -73,11 +73,13 @@ def opening(browser: Browser, folder: Path, **options: Any) -> Iterator[Callable
     path = folder / "figure.html"
     trouble: list[str] = []
 
+    context.add_init_script("localStorage.setItem('normviz.more', 'open')")
+
     def opened(content: Flow | str, *, complains: bool = False, **state: Any) -> Page:
         if isinstance(content, str):
             path.write_text(content, encoding="ascii")
         else:
-            content.to_html(path, **state)
+            content.to_html(path, **plain_state(content, state))
         tab = context.new_page()
         tab.on("pageerror", lambda error: trouble.append(str(error)))
         if not complains:
@@ -93,6 +95,49 @@ def opening(browser: Browser, folder: Path, **options: Any) -> Iterator[Callable
     yield opened
     context.close()
     assert trouble == []
+
+
+def plain_state(flow: Flow, state: dict[str, Any]) -> dict[str, Any]:
+    """A state with one measure of the first stream and layer, unless it says otherwise.
+
+    Flows open on two measures in the layer where they differ most; `opening={}` leaves that.
+    """
+    if "opening" in state:
+        return state["opening"]
+    held = [s for s in flow.streams.values() if s.measures and s.layers]
+    name = state.get(
+        "stream", None if state.get("view") == "alignment" or not held else held[0].name
+    )
+    stream = flow.streams.get(name) if name else None
+    if stream is None:
+        return state
+    measure = "weighted-norm" if "weighted-norm" in stream else stream.measures[0]
+    plain = {"stream": name, "measure": measure, "layer": stream.layers[0], "normalize": "layer"}
+    return plain | {"view": "flow"} | state
+
+
+def choose_layer(tab, number):
+    """Click the bar of a layer."""
+    tab.locator(f".nv-layers [data-layer='{number}']").click()
+
+
+def expect_layer(tab, number):
+    """Wait until the control says this layer."""
+    expect(tab.locator(".nv-layer")).to_have_text(str(number))
+
+
+def step_layer(tab, *, up=True):
+    """Click the bar after the chosen one, or the one before it."""
+    after, before = "[aria-pressed=true] + button", "button:has(+ [aria-pressed=true])"
+    tab.locator(f".nv-layers {after if up else before}").click()
+
+
+def choose_head(tab, head):
+    """Click the chip of a head, or of all, in the menu of heads."""
+    menu = tab.locator(".nv-opening > .nv-menu")
+    if menu.get_attribute("aria-expanded") == "false":
+        menu.click()
+    tab.locator("[aria-label=heads]").get_by_role("button", name=str(head), exact=True).click()
 
 
 def ink(tab, which=".nv-base"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from browser import INK
+from browser import INK, step_layer
 from hosts import PATIENCE, TOKEN, TOKENS, Host
 from playwright.sync_api import Browser, Locator, Page, expect
 
@@ -95,7 +95,7 @@ def expect_framed(page: Page) -> None:
     inside = page.frame_locator("iframe[srcdoc]")
     expect_drawn(inside.locator(".normviz"))
     expect(inside.locator(".nv-sentence").first).to_contain_text("Layer 2,")
-    inside.get_by_role("button", name="layer before").click()
+    step_layer(inside, up=False)
     expect(inside.locator(".nv-sentence").first).to_contain_text("Layer 1,")
 
 

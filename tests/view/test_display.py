@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from browser import INK, pressed, token
+from browser import INK, choose_layer, expect_layer, pressed, token
 from flows import NASTY, random_flow
 from playwright.sync_api import expect
 from profiles import random_profile
@@ -148,11 +148,11 @@ def test_the_controls_in_a_frame_work(put_frame):
     before = inside.locator(".nv-base").first.evaluate(INK)
     inside.get_by_role("button", name="α where it looks").click()
     assert pressed(inside, "measure") == ["α"]
-    inside.locator("select[aria-label=layer]").select_option("2")
+    choose_layer(inside, 2)
     token(inside, "query", 2).click()
     expect(inside.locator(".nv-sentence").first).to_contain_text("‘animal’ takes")
     tab.keyboard.press("[")
-    expect(inside.locator("select[aria-label=layer]")).to_have_value("1")
+    expect_layer(inside, 1)
     assert inside.locator(".nv-base").first.evaluate(INK) != before
 
 

@@ -1,6 +1,5 @@
 """Numbers in one byte each, as the page shows them."""
 
-
 import pytest
 from flows import random_flow
 

@@ -42,6 +42,7 @@ function layerBar(store: Store, layer: Layer, count: number, signal: AbortSignal
   const made = button("", title, () => store.choose({ layer: number }), signal);
   made.setAttribute("aria-label", title);
   made.disabled = instead !== "";
+  made.dataset.layer = String(number);
   const bar = element("i", { "aria-hidden": "true" });
   bar.style.height = `${Math.round(100 * height)}%`;
   const step = Math.ceil(count / NUMBERED);
