@@ -20,6 +20,7 @@ from normviz.core.stream import Stream
 from normviz.derived.agreement import PERFECT
 from normviz.errors import NormvizError, UnknownName
 from normviz.view.encoding import Precision
+from normviz.view.opening import stack_defaults
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -171,6 +172,9 @@ def resolve_state(flow: Flow, options: ViewOptions) -> ViewState:
             "Analyze the text again and name a measure.",
         )
     defaults = default_state(stream)
+    # Another flow may not hold the measure that suits this one.
+    if options.get("view") == "stack" and options.get("compare") != OTHER_FLOW:
+        defaults = replace(defaults, **stack_defaults(stream))
     role = options.get("role") or defaults.role
     given = {name: value for name, value in options.items() if value is not None}
     checked = {

@@ -117,7 +117,7 @@ function layerOptions(stream: Stream): [value: string, text: string, reason?: st
 function viewButtons(store: Store, signal: AbortSignal): Control {
   const { node, fill } = group("view", "nv-segmented");
   const create = (name: ViewName) =>
-    button(name, KINDS[name].title, () => store.choose({ view: name }), signal);
+    button(name, KINDS[name].title, () => store.openView(name), signal);
   const show = (): void => {
     const names = viewsOf(store.header);
     const buttons = fill("all", () => names.map(create));
