@@ -23,11 +23,14 @@ const SHARE = 0.95;
 const LIMIT = { short: 4000, long: 2400 };
 const LONG = 64;
 
+/** How many curves each token of each layer has at most, if all tokens are shown together. */
+const PER_TOKEN = 4;
+
 /** The opacity of ribbons, so that posts stand out, and of everything behind a path. */
 const SOLID = 0.5;
-const FAINT = 0.16;
+const FAINT = 0.2;
 
-/** The fraction of the height that direct ribbons of all tokens cover, to leave gaps. */
+/** The fraction of the height that the ribbons of all tokens cover, to leave gaps. */
 const OPEN = 0.7;
 
 /** Half the width of a post, less between narrow columns, and of a dot. */
@@ -53,11 +56,11 @@ export interface Strands {
 export function strandsOf(makeup: Makeup, lanes: Lanes, threshold: number): Strands {
   const { trace, stack, about, columns } = makeup;
   if (trace) {
-    const limit = lanes.rows > LONG ? LIMIT.long : LIMIT.short;
+    const most = lanes.rows > LONG ? LIMIT.long : LIMIT.short;
+    const limit = about ? most : Math.min(most, PER_TOKEN * lanes.rows * trace.flows.length);
     const links = linksOf(trace, trace.nodes[0].length, { share: SHARE, limit, least: threshold });
     const posts = columns.map((column) => lanes.posts[column]);
-    const isEven = stack.mode === "direct" && !about;
-    const room = isEven ? OPEN * lanes.rows * lanes.pitch : Infinity;
+    const room = about ? Infinity : OPEN * lanes.rows * lanes.pitch;
     const width = Math.min(room, widthOf(trace, links, { ...lanes, posts }));
     return { makeup, links, width, unit: yardstick(width), layers: [] };
   }

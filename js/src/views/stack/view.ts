@@ -179,6 +179,8 @@ function namesFor(
       const name = element("span", { dir: "auto" }, visibleText(label));
       name.classList.toggle("nv-on", isOwn);
       name.classList.toggle("nv-left", posts[column] + NAME > width);
+      // A name beside the line of a path stands clear of it.
+      if (route) name.classList.add(row === 0 ? "nv-under" : "nv-over");
       name.style.left = `${posts[column]}px`;
       name.style.top = `${middle(row, pitch)}px`;
       return name;
