@@ -24,6 +24,9 @@ export function endsAtFirst({ stack, about, shares }: Makeup): boolean {
   return about?.role !== "key" && about?.row !== 0 && isFirstClosed(stack) && shares[0] >= MOST;
 }
 
+/** What to pass to `analyze`. */
+const ARGUMENT = 'measures=[…, "attention-block"]';
+
 /** That the residual connection is left out, and how to include it; empty if it is included. */
 export function residualNote(stack: Stack, { flow, stream }: Pane): string {
   const { measure, mode, rows } = stack;
@@ -31,7 +34,7 @@ export function residualNote(stack: Stack, { flow, stream }: Pane): string {
   const isHeld = residualMeasure(flow, stream) !== null;
   const reason = isHeld
     ? `${measure.label} does not include it`
-    : 'this flow has no measure that includes it; analyze with measures=[…, "attention-block"]';
+    : `this flow has no measure that includes it; analyze with ${ARGUMENT}`;
   const drift = isFirstClosed(stack)
     ? ` Layer by layer, paths gather at ${quote(rows.key.labels[0])}, because it can read only itself.`
     : "";
@@ -45,13 +48,16 @@ export function createNote(choose: (measure: string) => void, signal: AbortSigna
   const show = (stack: Stack, pane: Pane): void => {
     const text = residualNote(stack, pane);
     node.hidden = text === "";
-    // In the second of two panes, the button would change the first.
-    const isSecond = pane.state.measure === pane.state.compare;
-    const better = text === "" || isSecond ? null : residualMeasure(pane.flow, pane.stream);
+    const { measure, compare } = pane.state;
+    const held = text === "" ? null : residualMeasure(pane.flow, pane.stream);
+    // In the second of two panes, the button would change the first; beside that measure, it is no use.
+    const better = measure === compare || held?.id === compare ? null : held;
     const key = JSON.stringify([text, better?.id]);
     if (key === shown) return;
     shown = key;
-    node.replaceChildren(text);
+    const [before, after] = text.split(ARGUMENT);
+    const code = after === undefined ? [] : [element("code", {}, ARGUMENT), after];
+    node.replaceChildren(before, ...code);
     if (!better) return;
     const title = `trace ${better.label}, which includes the residual connection`;
     node.append(

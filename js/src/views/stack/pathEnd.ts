@@ -64,8 +64,8 @@ export function trackPath({ pinned }: ViewActions, scene: () => Scene | null) {
   };
   return {
     routeFrom,
-    /** Both ends if one is chosen, but nothing connects them. */
-    endsApart: (focus: Focus | null, layer: number | null) => ends(focus, layer),
+    /** Both ends of a path that the token in focus should show, whether or not one exists. */
+    endsOf: ends,
     isPointed: (): boolean => pointed !== null,
     /** Point at a token; whether a path leads there. */
     point: (spot: Spot | null): boolean => {

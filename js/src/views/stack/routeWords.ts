@@ -38,17 +38,13 @@ export function describeNoRoute(makeup: Makeup, one: Place, other: Place): Descr
   const { labels } = makeup.stack.rows.key;
   const [upper, lower] = one.column > other.column ? [one, other] : [other, one];
   const where = (place: Place) =>
-    `${quote(labels[place.row])} (${placeName(makeup, place.column)})`;
+    `${quote(labels[place.row])} (${columnName(makeup, place.column)})`;
   return {
     sentence: `${heading(makeup)}: no path leads from ${where(upper)} back to ${where(lower)}.`,
     caption: "",
     columns: [],
     rows: [],
   };
-}
-
-function placeName({ stack }: Makeup, column: number): string {
-  return columnName({ stack }, column);
 }
 
 /** A column by its layer: "layer 3", or "input" before the first. */

@@ -100,8 +100,8 @@ export function stackView(actions: ViewActions, signal: AbortSignal): View {
     describe: (focus) => {
       const { strands, route } = marksFor(focus);
       if (route) return describeRoute(strands.makeup, route);
-      const apart = path.endsApart(focus, pointedLayer);
-      return apart ? describeNoRoute(strands.makeup, ...apart) : describeMakeup(strands.makeup);
+      const ends = path.endsOf(focus, pointedLayer);
+      return ends ? describeNoRoute(strands.makeup, ...ends) : describeMakeup(strands.makeup);
     },
     ranking: (focus) => rankingIn(scene, marksFor(focus).strands),
     vectors: () =>
