@@ -21,6 +21,7 @@ from normviz.derived.agreement import PERFECT
 from normviz.derived.headline import COMPARED, opening_stream, strongest_headline
 from normviz.errors import NormvizError, UnknownName
 from normviz.view.encoding import Precision
+from normviz.view.opening import stack_defaults
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -172,6 +173,9 @@ def resolve_state(flow: Flow, options: ViewOptions) -> ViewState:
             "Analyze the text again and name a measure.",
         )
     defaults = default_state(stream)
+    # Another flow may not hold the measure that suits this one.
+    if options.get("view") == "stack" and options.get("compare") != OTHER_FLOW:
+        defaults = replace(defaults, **stack_defaults(stream))
     role = options.get("role") or defaults.role
     given = {name: value for name, value in options.items() if value is not None}
     if "measure" in given:  # what is asked for by name is shown alone

@@ -171,7 +171,7 @@ def test_a_profile_without_the_ladder_has_no_such_panel(show):
 @pytest.mark.parametrize("measure", ["rollout:weighted-norm", "decomposition"])
 def test_the_stack_traces_by_what_is_carried_through_the_layers(show, measure):
     flow = carried_flow()
-    tab = show(flow, view="stack", layer=2, token=4)
+    tab = show(flow, view="stack", measure="weighted-norm", layer=2, token=4)
     traced = ink(tab, ".nv-top")
     select = tab.locator("select[aria-label='trace by']")
     expect(select).to_have_value("")

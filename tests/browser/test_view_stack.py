@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from browser import choose_head, expect_layer, ink, pressed, token
-from flows import SENTENCE, random_flow, softmax, two_streams, wordy_flow
+from flows import SENTENCE, flow_of, random_flow, softmax, two_streams, wordy_flow
 from playwright.sync_api import expect
 
 from normviz.io.from_arrays import from_arrays
@@ -52,7 +52,7 @@ def test_the_sentence_is_the_product_of_the_layers(show):
     tab = show(flow, view="stack", layer=2, token=4)
     sentence = tab.locator(".nv-sentence")
     expect(sentence).to_contain_text("‘tired’ after layer 2 is made of")
-    expect(sentence).to_contain_text("the residual connection is not part of this measure")
+    expect(sentence).to_contain_text("without the residual connection")
     wanted = made_of(flow, 4, 2)
     rows = [row.split("\t") for row in tab.locator("tbody tr").all_inner_texts()]
     for index, piece, share in rows:
@@ -208,8 +208,8 @@ def test_two_stand_side_by_side_and_point_at_the_same_token(show):
 
 
 def test_a_narrow_page_keeps_the_tokens_and_scrolls_the_layers(show):
-    flow = random_flow([*SENTENCE[:5], "unbelievable"], layers=24)
-    tab = show(flow, view="stack", layer=23)
+    flow = random_flow([*SENTENCE[:5], "unbelievable"], layers=64)
+    tab = show(flow, view="stack", layer=63)
     tab.set_viewport_size({"width": 320, "height": 800})
     tab.evaluate(SETTLED)
     figure = tab.locator(".nv-stack")
@@ -219,6 +219,153 @@ def test_a_narrow_page_keeps_the_tokens_and_scrolls_the_layers(show):
     box = token(tab, "key", 5).bounding_box()
     assert box["x"] >= 0
     assert token(tab, "key", 5).inner_text() == "unbelievable"
+
+
+@pytest.mark.parametrize("layers", [24, 30, 32, 48])
+def test_a_deep_model_fits_and_its_numbers_do_not_overlap(show, layers):
+    tab = show(random_flow(layers=layers, heads=1), view="stack", layer=layers - 1)
+    for width in (800, 1000, 1200):
+        tab.set_viewport_size({"width": width, "height": 800})
+        tab.evaluate(SETTLED)
+        figure = tab.locator(".nv-stack")
+        assert figure.evaluate("node => node.scrollWidth <= node.clientWidth")
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        titles = tab.locator(".nv-stack :is(.nv-first, .nv-layer)").all()
+        boxes = [title.bounding_box() for title in titles]
+        first = figure.bounding_box()["x"] + tab.locator(".nv-field").evaluate("f => f.offsetLeft")
+        assert titles[0].inner_text() == "after layer"
+        assert all(box["x"] >= first for box in boxes[1:])
+        ends = [box["x"] + box["width"] for box in boxes[1:]]
+        starts = [box["x"] for box in boxes[2:]]
+        assert all(end < start for end, start in zip(ends, starts, strict=False))
+        expect(tab.locator(".nv-layer.nv-on")).to_have_text(str(layers - 1))
+
+
+def causal_flow(layers, *, residual):
+    """A decoder in which every token reads all before it, with or without a rung that keeps it."""
+    draw = np.random.default_rng(4)
+    weights = softmax(draw.normal(0, 1, (layers, 2, 6, 6)) - 99 * (1 - np.tri(6)))
+    rungs = {"attention-residual": 0.1 * weights.mean(axis=1) + 0.9 * np.eye(6)}
+    tokens = ["The", "animal", "was", "tired", "of", "it"]
+    return flow_of({"weight": weights} | (rungs if residual else {}), tokens, stream="decoder")
+
+
+def test_a_flow_that_cannot_tell_says_that_the_residual_is_missing_and_why_paths_gather(show):
+    tab = show(causal_flow(12, residual=False), view="stack", token=5)
+    note = tab.locator(".nv-residual")
+    expect(note).to_contain_text("this flow has no measure that includes it")
+    expect(note).to_contain_text('analyze with measures=[…, "attention-block"]')
+    expect(note).to_contain_text("paths gather at ‘The’, because it can read only itself")
+    expect(note.locator("button")).to_have_count(0)
+    sentence = tab.locator(".nv-sentence")
+    expect(sentence).to_contain_text("‘it’ after layer 11 leads back to ‘The’")
+    expect(sentence).not_to_contain_text("made of")
+    box, figure = note.bounding_box(), tab.locator(".nv-stack").bounding_box()
+    assert box["y"] + box["height"] <= figure["y"] + 1
+    assert box["width"] <= figure["width"] + 1
+
+
+def test_the_stack_includes_the_residual_where_the_flow_can_tell(show):
+    flow = causal_flow(12, residual=True)
+    tab = show(flow, view="stack", token=5)
+    expect(tab.locator(".nv-residual")).to_be_hidden()
+    wanted = np.eye(6)[5]
+    for division in flow["attention-residual"][::-1]:
+        wanted = wanted @ (division / division.sum(axis=-1, keepdims=True))
+    expect(tab.locator(".nv-sentence")).to_contain_text(f"is made of {told(flow, wanted)}")
+
+
+def test_turning_to_the_stack_includes_the_residual_and_turning_back_returns(show):
+    tab = show(causal_flow(3, residual=True), measure="weight")
+    tab.get_by_role("button", name="all layers").click()
+    assert pressed(tab, "measure") == ["+ residual"]
+    expect(tab.locator(".nv-residual")).to_be_hidden()
+    tab.get_by_role("button", name="one layer as a heatmap").click()
+    assert pressed(tab, "measure") == ["α"]
+    tab.get_by_role("button", name="all layers").click()
+    tab.locator(".normviz").focus()
+    tab.keyboard.press("1")
+    expect(tab.locator(".nv-residual")).to_contain_text("α does not include it")
+    tab.locator(".nv-residual button").click()
+    assert pressed(tab, "measure") == ["+ residual"]
+
+
+def strongest(flow, query, key, measure):
+    """The strongest path of a token back to the input, by trying all of them."""
+    size, divisions = len(flow.tokens), divided(flow, measure)
+    paths = {(query,): 1.0}
+    for division in divisions[::-1]:
+        paths = {
+            (*path, below): share * division[path[-1], below]
+            for path, share in paths.items()
+            for below in range(size)
+        }
+    return max((share, path) for path, share in paths.items() if path[-1] == key)
+
+
+def test_pointing_at_an_input_token_shows_the_strongest_path_to_the_pinned_one(show):
+    flow = random_flow()
+    tab = show(flow, view="stack", layer=2, token=4)
+    before = ink(tab, ".nv-top")
+    token(tab, "key", 2).hover()
+    share, path = strongest(flow, 4, 2, "weighted-norm")
+    sentence = tab.locator(".nv-sentence")
+    expect(sentence).to_contain_text("the strongest path ‘tired’ (layer 2) ←")
+    expect(sentence).to_contain_text(f"‘animal’ (input) carries {percent(share)} of ‘tired’")
+    whole = made_of(flow, 4, 2)[2]
+    expect(sentence).to_contain_text(f"all paths between the two carry {percent(whole)}")
+    for at, row in enumerate(path[1:-1], start=1):
+        if row != path[at - 1]:
+            expect(sentence).to_contain_text(f"‘{flow.tokens[row]}’ (layer {2 - at})")
+    assert ink(tab, ".nv-top") != before
+    expect(tab.locator(".nv-legend")).to_contain_text("dark line: the strongest path")
+    tab.mouse.move(5, 790)
+    expect(sentence).to_contain_text("‘tired’ after layer 2 is made of")
+    assert ink(tab, ".nv-top") == before
+
+
+def test_a_click_keeps_a_path_and_a_second_one_pins_its_end(show):
+    tab = show(random_flow(), view="stack", layer=2, token=4)
+    sentence = tab.locator(".nv-sentence")
+    tab.mouse.click(*place(tab, 1, 4, 2))
+    tab.mouse.move(5, 790)
+    expect(sentence).to_contain_text("‘animal’ (layer 0) carries")
+    tab.mouse.click(*place(tab, 1, 4, 2))
+    tab.mouse.move(5, 790)
+    expect(sentence).to_contain_text("‘animal’ after layer 0 is made of")
+
+
+def test_the_keyboard_reaches_paths(show):
+    tab = show(random_flow(), view="stack", layer=2, token=4)
+    sentence = tab.locator(".nv-sentence")
+    tab.locator(".nv-stack").focus()
+    tab.keyboard.press("Shift+ArrowDown")
+    expect(sentence).to_contain_text("(input) carries")
+    tab.keyboard.press("Shift+ArrowRight")
+    expect(sentence).to_contain_text("(layer 0) carries")
+    tab.keyboard.press("Escape")
+    expect(sentence).to_contain_text("‘tired’ after layer 2 is made of")
+    tab.keyboard.press("ArrowDown")
+    expect(sentence).to_contain_text("‘[SEP]’ after layer 2 is made of")
+
+
+HUE = """canvas => {
+  const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const seen = new Set();
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] === 255) seen.add([...data.slice(at, at + 3)].join());
+  }
+  return [...seen];
+}"""
+"""The colors of the solid pixels of a canvas."""
+
+
+@pytest.mark.parametrize(("measure", "is_blue"), [("weight", True), ("weighted-norm", False)])
+def test_all_heads_have_the_hue_of_the_measure(show, measure, is_blue):
+    tab = show(random_flow(), view="stack", measure=measure)
+    colors = [tuple(map(int, text.split(","))) for text in tab.locator(".nv-base").evaluate(HUE)]
+    assert colors
+    assert all((blue > red) == is_blue for red, _green, blue in colors)
 
 
 def test_a_long_text_scrolls_to_the_pinned_token(show):

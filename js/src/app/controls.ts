@@ -91,7 +91,7 @@ function streamButtons(store: Store, names: string[], signal: AbortSignal): Cont
 function viewButtons(store: Store, signal: AbortSignal): Control {
   const { node, fill } = toolbar("view", "nv-segmented", signal);
   const create = (name: ViewName) =>
-    button(name, KINDS[name].title, () => store.choose({ view: name }), signal);
+    button(name, KINDS[name].title, () => store.openView(name), signal);
   const show = (): void => {
     const names = viewsOf(store.header);
     const buttons = fill("all", () => names.map(create));

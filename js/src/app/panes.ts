@@ -120,5 +120,6 @@ function actionsFor(store: Store, pane: () => Pane): ViewActions {
     },
     choose: (changes) => store.choose(changes),
     refresh: () => store.hover.notify(),
+    pinned: () => translateFocus(store.header, pane(), store.pinned, "there"),
   };
 }

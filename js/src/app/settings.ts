@@ -4,6 +4,7 @@ import { groupMeasures, measureOrder } from "../data/ladder";
 import { formatNumber } from "../draw/colors";
 import { button, element, fillGroups, fillOptions, picker } from "../draw/dom";
 import type { Format, Save } from "../export/save";
+import { stackDefaults } from "../state/opening";
 import { codeOf } from "../state/pythonCode";
 import { defaultsOf, type Store } from "../state/store";
 import { NAMES } from "../views/grid/agreementWords";
@@ -156,9 +157,10 @@ function isAligned({ state }: Store): boolean {
   return state.value.view === "alignment";
 }
 
-/** The state that `flow.widget()` opens with; the measure and layer are those of the stream. */
-export function defaultState({ header, flow, stream }: Store): ViewState {
-  return { ...defaultsOf(header, stream), stream: flow.streams[0].name };
+/** The state that the view opens with in Python; the measure and layer are those of the stream. */
+export function defaultState({ header, flow, stream, state }: Store): ViewState {
+  const own = state.value.view === "stack" ? stackDefaults(flow, stream) : {};
+  return { ...defaultsOf(header, stream), ...own, stream: flow.streams[0].name };
 }
 
 /** Copies the view as a line of Python, and shows it in case the clipboard is not available. */

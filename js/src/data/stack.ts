@@ -72,8 +72,13 @@ export function isSelfAttention({ kind, queries, keys }: Stream): boolean {
   return kind !== "cross" && queries.pieces.join("\0") === keys.pieces.join("\0");
 }
 
+/** Whether a measure can be shown through the layers: it needs queries. */
+export function canTrace({ axes }: Measure): boolean {
+  return axes.includes("query");
+}
+
 export function modeOf(stream: Stream, measure: Measure): TraceMode {
-  if (!measure.axes.includes("query")) return "none";
+  if (!canTrace(measure)) return "none";
   if (!isSelfAttention(stream)) return "separate";
   if (measure.reaches === "input") return "direct";
   return stream.interruption === "" ? "traced" : "separate";

@@ -9,16 +9,20 @@ import {
   OTHER_FLOW,
   type Role,
   type Stream,
+  type ViewName,
   type ViewState,
 } from "../wire/types";
+import { changesForStack } from "./opening";
 import { canonicalId, crossStream, measureOf, shownStreams, streamOf } from "./pane";
-import { Signal } from "./signal";
+import { isEqual, Signal } from "./signal";
 
 export class Store {
   readonly header: Header;
   readonly state: Signal<ViewState>;
   /** The token under the pointer; it stays in the browser. */
   readonly hover = new Signal<Focus | null>(null);
+  /** What was changed when the reader turned to the stack, and what was shown before. */
+  #turned: { changes: Partial<ViewState>; before: Partial<ViewState> } | null = null;
 
   constructor(header: Header, state: ViewState) {
     this.header = header;
@@ -44,6 +48,27 @@ export class Store {
     this.choose({ measure, ...(isPair ? { compare: null } : {}), difference: false });
   }
 
+  /**
+   * Turn to a view; the stack includes the residual connection if the flow can tell.
+   *
+   * Leaving the stack returns to the measure shown before, unless another one was chosen there.
+   */
+  openView(view: ViewName): void {
+    const now = this.state.value;
+    if (view === now.view) return;
+    const turned = this.#turned;
+    this.#turned = null;
+    if (view === "stack") {
+      const changes = changesForStack(now, this.flow, this.stream);
+      const keys = Object.keys(changes) as (keyof ViewState)[];
+      this.#turned = { changes, before: Object.fromEntries(keys.map((key) => [key, now[key]])) };
+      this.choose({ view, ...changes });
+      return;
+    }
+    const isKept = turned && isEqual({ ...now, ...turned.changes }, now);
+    this.choose({ view, ...(isKept ? turned.before : {}) });
+  }
+
   get stream(): Stream {
     return streamOf(this.flow, this.state.value.stream);
   }
@@ -63,8 +88,12 @@ export class Store {
 
   /** The token in focus: the one under the pointer, else the pinned one. */
   get focus(): Focus | null {
+    return this.hover.value ?? this.pinned;
+  }
+
+  get pinned(): Focus | null {
     const { token, role } = this.state.value;
-    return this.hover.value ?? (token === null ? null : { role, token });
+    return token === null ? null : { role, token };
   }
 
   /** Pin a token, or unpin it if it is already pinned. */

@@ -13,6 +13,8 @@ export interface ViewActions {
   choose(changes: Partial<ViewState>): void;
   /** Update legend and readout, because something other than a token is pointed at. */
   refresh?(): void;
+  /** The pinned token, whatever is under the pointer. */
+  pinned?(): Focus | null;
 }
 
 export interface View {

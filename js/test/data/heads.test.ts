@@ -159,7 +159,8 @@ describe("the strongest head", () => {
   });
 
   test("is by the model's number, and none for a measure without heads", () => {
-    expect([1, 3]).toContain(strongestHead(contractPane(), null));
+    const [first, third] = [1, 3].map((head) => sumOf(contractPicture({ heads: [head] }).given));
+    expect(strongestHead(contractPane(), null)).toBe(first >= third ? 1 : 3);
     expect(strongestHead(contractPane({ measure: "attention" }), null)).toBeNull();
   });
 });

@@ -66,6 +66,15 @@ describe("the view as code", () => {
     expect(codeOf(usual, usual)).toBe("flow.widget()");
   });
 
+  test("names what differs from what a stack opens with", () => {
+    const stack = store({ view: "stack", layer: 2 });
+    expect(codeOf(stack.state.value, defaultState(stack))).toBe('flow.widget(view="stack")');
+    const earlier = store({ view: "stack", measure: "weight", layer: 0 });
+    expect(codeOf(earlier.state.value, defaultState(earlier))).toBe(
+      'flow.widget(view="stack", measure="weight", layer=0)',
+    );
+  });
+
   test("leaves the name of another flow to the reader", () => {
     const { state } = store();
     const { value } = state;

@@ -3,6 +3,7 @@
 import { type Gap, gapLabel } from "../../data/otherLayers";
 import { middle, type Ribbon } from "../../data/ribbons";
 import { isConnected, type TraceMode } from "../../data/stack";
+import { roundStep } from "../../draw/ticks";
 import { maxOf, sumOf } from "../../math/arrays";
 import type { Trace, TraceLink, TraceLinks } from "../../math/trace";
 
@@ -37,29 +38,45 @@ const THIN = 16;
 /** The space before a band if the number of the layer before it is on the post between them. */
 const LEAD = 12;
 
-/** The width of a gap: its band is as wide as its label needs. */
-export function gapWidth(gap: Gap, mode: TraceMode): number {
-  return Math.max(THIN, Math.ceil(gapLabel(gap).length * LETTER) + 6) + leadOf(mode);
+/** The width of a gap: its band is as wide as its label needs, or thin if there is little room. */
+export function gapWidth(gap: Gap, mode: TraceMode, isTight = false): number {
+  return isTight ? THIN : Math.max(THIN, labelWidth(gap)) + leadOf(mode);
+}
+
+function labelWidth(gap: Gap): number {
+  return Math.ceil(gapLabel(gap).length * LETTER) + 6;
+}
+
+/** Whether the number of a gap fits above its band. */
+export function isNumbered({ left, right, gap }: Band): boolean {
+  return right - left >= labelWidth(gap);
 }
 
 function leadOf(mode: TraceMode): number {
   return isConnected(mode) ? LEAD : 0;
 }
 
+interface ColumnOptions {
+  layers: number;
+  gaps?: Gap[];
+  mode?: TraceMode;
+  isTight?: boolean;
+}
+
 /** Columns of even width for the layers, and bands in the gaps between them. */
 export function columnsBetween(
   left: number,
   right: number,
-  { layers, gaps = [], mode = "traced" }: { layers: number; gaps?: Gap[]; mode?: TraceMode },
+  { layers, gaps = [], mode = "traced", isTight = false }: ColumnOptions,
 ): Required<Pick<Lanes, "posts" | "bands">> {
-  const widths = gaps.map((gap) => gapWidth(gap, mode));
+  const widths = gaps.map((gap) => gapWidth(gap, mode, isTight));
   const width = (right - left - sumOf(widths)) / layers;
   const posts = Array.from({ length: layers + 1 }, (_, at) => {
     return left + width * at + sumOf(widths.filter((_, gap) => gaps[gap].before < at));
   });
   const bands = gaps.map((gap, at): Band => {
     const start = left + width * gap.before + sumOf(widths.slice(0, at));
-    return { left: start + leadOf(mode), right: start + widths[at], gap };
+    return { left: start + (isTight ? 0 : leadOf(mode)), right: start + widths[at], gap };
   });
   return { posts, bands };
 }
@@ -68,6 +85,19 @@ export function columnsBetween(
 export function columnStart({ posts, bands = [] }: Lanes, layer: number): number {
   const between = bands.filter(({ gap }) => gap.before === layer);
   return maxOf([posts[layer], ...between.map(({ right }) => right)]);
+}
+
+/** The least distance between the numbers of two layers. */
+const NUMBER = 22;
+
+/** The columns that are numbered: every one, or every second, fifth, tenth …, and the one in focus. */
+export function numberedColumns(xs: number[], focus: number): number[] {
+  const closest = leastGap({ posts: xs });
+  const step = closest > 0 ? Math.max(1, roundStep(NUMBER / closest)) : 1;
+  const isClear = (at: number) => at === focus || Math.abs(xs[at] - xs[focus]) >= NUMBER;
+  return [...xs.keys()].filter(
+    (at) => at === focus || (at % step === 0 && (step === 1 || focus < 0 || isClear(at))),
+  );
 }
 
 /** The least distance between two posts. */

@@ -5,10 +5,18 @@ import { isConnected, type Stack } from "../../data/stack";
 import type { Palette } from "../../draw/colors";
 import { element } from "../../draw/dom";
 import type { Pane } from "../../state/pane";
-import type { Focus } from "../../wire/types";
 import { tokenColumn } from "../shared/tokens";
 import type { ViewActions } from "../view";
-import { type Band, columnStart, type Lanes, tokenUnder } from "./layout";
+import {
+  type Band,
+  columnStart,
+  isNumbered,
+  type Lanes,
+  numberedColumns,
+  tokenUnder,
+} from "./layout";
+import { createNote } from "./notes";
+import type { Spot } from "./route";
 import type { Strands } from "./strands";
 
 /** What is drawn, and where. */
@@ -22,10 +30,17 @@ export interface Scene {
   whole: Strands;
 }
 
+/** The height of the titles above the columns; the same in the style sheet. */
+export const HEADING = 24;
+
 /** What the elements may ask of the view. */
 interface StageActions {
-  look(focus: Focus | null, layer: number | null): void;
-  pick(focus: Focus, layer: number | null): void;
+  look(spot: Spot | null): void;
+  pick(spot: Spot): void;
+  /** A key was pressed; true if it did something. */
+  press(event: KeyboardEvent): boolean;
+  /** Trace another measure. */
+  choose(measure: string): void;
   scrolled(): void;
   scene(): Scene | null;
 }
@@ -40,8 +55,8 @@ export function buildElements(reach: StageActions, signal: AbortSignal) {
       : null;
   };
   const handFor = (layer: () => number | null): ViewActions => ({
-    hover: (focus) => reach.look(focus, focus && layer()),
-    pin: (focus) => reach.pick(focus, layer()),
+    hover: (focus) => reach.look(focus && { focus, layer: layer() }),
+    pin: (focus) => reach.pick({ focus, layer: layer() }),
     choose: () => undefined,
   });
   const keys = tokenColumn(
@@ -62,12 +77,24 @@ export function buildElements(reach: StageActions, signal: AbortSignal) {
     { class: "nv-lanes" },
     ...[titles, shades, keys.node, field, queries.node, base, top, names],
   );
-  const node = element("div", { class: "nv-figure nv-stack" }, remark, stage);
+  const name =
+    "the layers: with a token pinned, shift and arrows choose where a path from it leads";
+  const attributes = { tabindex: "0", role: "group", "aria-label": name };
+  const figure = element("div", { class: "nv-figure nv-stack", ...attributes }, remark, stage);
+  const note = createNote(reach.choose, signal);
+  const node = element("div", { class: "nv-stacked" }, note.node, figure);
   listenToField(field, reach, signal);
-  node.addEventListener("scroll", reach.scrolled, { signal, passive: true });
+  figure.addEventListener("scroll", reach.scrolled, { signal, passive: true });
+  const pressed = (event: KeyboardEvent): void => {
+    if (!reach.press(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  figure.addEventListener("keydown", pressed, { signal });
   /** The range of lanes painted on each canvas. */
   const painted = { base: { top: 0, bottom: 0 }, top: { top: 0, bottom: 0 } };
-  return { node, stage, titles, shades, keys, queries, field, base, top, names, remark, painted };
+  const parts = { stage, titles, shades, keys, queries, field, base, top, names };
+  return { node, figure, note, remark, ...parts, painted };
 }
 
 /** Make every position of the field act as a token of a layer. */
@@ -90,15 +117,15 @@ function listenToField(
     const name = JSON.stringify(target);
     if (name === last) return;
     last = name;
-    look(target?.focus ?? null, target?.layer ?? null);
+    look(target);
   };
   const left = (): void => {
     last = "";
-    look(null, null);
+    look(null);
   };
   const clicked = (event: MouseEvent): void => {
     const target = tokenAtEvent(event);
-    if (target) pick(target.focus, target.layer);
+    if (target) pick(target);
   };
   field.addEventListener("pointermove", moved, { signal });
   field.addEventListener("pointerleave", left, { signal });
@@ -106,7 +133,7 @@ function listenToField(
 }
 
 /** The token at a position of the field, and its layer; null before the first layer. */
-function tokenAt({ stack }: Scene, place: ReturnType<typeof tokenUnder>) {
+function tokenAt({ stack }: Scene, place: ReturnType<typeof tokenUnder>): Spot | null {
   if (!place) return null;
   const { rows, stream, mode } = stack;
   if (isConnected(mode) && place.column > 0) {
@@ -119,7 +146,7 @@ function tokenAt({ stack }: Scene, place: ReturnType<typeof tokenUnder>) {
   return token === undefined ? null : { focus: { role: "key" as const, token }, layer };
 }
 
-/** The column titles; the traced layer stands out. */
+/** The column titles, as many as fit; the traced layer stands out. */
 export function showTitles(
   { titles }: Elements,
   { stack, lanes }: Scene,
@@ -127,15 +154,20 @@ export function showTitles(
 ): void {
   const { layers } = stack.stream;
   const isTraced = isConnected(stack.mode);
-  const numbers = layers.map((layer, index) => {
-    const number = element("span", { class: "nv-layer" }, String(layer));
+  const on = makeup.about?.role === "key" ? -1 : layers.indexOf(makeup.layer);
+  const xs = layers.map((_, index) => {
     const after = lanes.posts[index + 1];
-    number.style.left = `${isTraced ? after : (columnStart(lanes, index) + after) / 2}px`;
-    number.classList.toggle("nv-on", layer === makeup.layer && makeup.about?.role !== "key");
+    return isTraced ? after : (columnStart(lanes, index) + after) / 2;
+  });
+  const numbers = numberedColumns(xs, on).map((index) => {
+    const number = element("span", { class: "nv-layer" }, String(layers[index]));
+    number.style.left = `${xs[index]}px`;
+    number.classList.toggle("nv-on", index === on);
     return number;
   });
   const first = element("span", { class: "nv-first" }, isTraced ? "after layer" : "layer");
-  titles.replaceChildren(first, ...numbers, ...(lanes.bands ?? []).map(bandTitle));
+  const bands = (lanes.bands ?? []).filter(isNumbered);
+  titles.replaceChildren(first, ...numbers, ...bands.map(bandTitle));
 }
 
 function bandTitle({ left, right, gap }: Band): HTMLElement {

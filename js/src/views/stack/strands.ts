@@ -1,12 +1,21 @@
 /** The marks of the stack: ribbons through the layers, or bars if each layer is shown by itself. */
 
 import { middle } from "../../data/ribbons";
-import { headColor, type Palette } from "../../draw/colors";
+import type { Stack } from "../../data/stack";
+import { headColor, measureColor, type Palette } from "../../draw/colors";
 import type { Pen } from "../../draw/pen";
 import { maxOf, rankOrder } from "../../math/arrays";
 import { linksOf, type TraceLinks } from "../../math/trace";
 import { paintRibbons } from "../shared/paint";
-import { bandCenter, columnStart, type Lanes, ribbonsIn, widthOf, yardstick } from "./layout";
+import {
+  bandCenter,
+  columnStart,
+  type Lanes,
+  leastGap,
+  ribbonsIn,
+  widthOf,
+  yardstick,
+} from "./layout";
 import { layerShares, type Makeup } from "./makeup";
 
 /** The share of mass to draw, and the most curves; fewer for long texts, which take longer. */
@@ -14,14 +23,18 @@ const SHARE = 0.95;
 const LIMIT = { short: 4000, long: 2400 };
 const LONG = 64;
 
-/** The opacity of ribbons, so that posts stand out. */
-const SOLID = 0.5;
+/** How many curves each token of each layer has at most, if all tokens are shown together. */
+const PER_TOKEN = 4;
 
-/** The fraction of the height that direct ribbons of all tokens cover, to leave gaps. */
+/** The opacity of ribbons, so that posts stand out, and of everything behind a path. */
+const SOLID = 0.5;
+const FAINT = 0.2;
+
+/** The fraction of the height that the ribbons of all tokens cover, to leave gaps. */
 const OPEN = 0.7;
 
-/** Half the width of a post and of a dot. */
-const POST = 2;
+/** Half the width of a post, less between narrow columns, and of a dot. */
+const POST = { most: 2, least: 0.5, ofGap: 0.12 };
 const DOT = 1;
 
 /** How many tokens of a column are named, and their minimum share. */
@@ -43,11 +56,11 @@ export interface Strands {
 export function strandsOf(makeup: Makeup, lanes: Lanes, threshold: number): Strands {
   const { trace, stack, about, columns } = makeup;
   if (trace) {
-    const limit = lanes.rows > LONG ? LIMIT.long : LIMIT.short;
+    const most = lanes.rows > LONG ? LIMIT.long : LIMIT.short;
+    const limit = about ? most : Math.min(most, PER_TOKEN * lanes.rows * trace.flows.length);
     const links = linksOf(trace, trace.nodes[0].length, { share: SHARE, limit, least: threshold });
     const posts = columns.map((column) => lanes.posts[column]);
-    const isEven = stack.mode === "direct" && !about;
-    const room = isEven ? OPEN * lanes.rows * lanes.pitch : Infinity;
+    const room = about ? Infinity : OPEN * lanes.rows * lanes.pitch;
     const width = Math.min(room, widthOf(trace, links, { ...lanes, posts }));
     return { makeup, links, width, unit: yardstick(width), layers: [] };
   }
@@ -62,6 +75,11 @@ export interface Stretch {
   bottom: number;
 }
 
+/** The color of a head that is shown by itself, else of the measure. */
+export function strandColor({ head, measure }: Stack, palette: Palette): string {
+  return head === null ? measureColor(measure, palette) : headColor(head, palette);
+}
+
 /** Paint everything within a range, with a dot for every token of every column. */
 export function paintStrands(
   context: Pen,
@@ -69,10 +87,11 @@ export function paintStrands(
   lanes: Lanes,
   palette: Palette,
   stretch: Stretch,
+  isBehind = false,
 ): void {
   const { trace, stack, columns } = strands.makeup;
   const posts = columns.map((column) => lanes.posts[column]);
-  const color = headColor(stack.head, palette);
+  const color = strandColor(stack, palette);
   if (stack.mode === "separate") paintApart(context, strands, lanes, color, palette);
   if (!trace) return;
   paintDots(context, lanes, palette, stretch);
@@ -82,18 +101,21 @@ export function paintStrands(
     const ribbons = ribbonsIn(links, ends, lanes, strands.width).filter(({ from, to, width }) =>
       touches(stretch, Math.min(from, to), Math.max(from, to), width),
     );
-    paintRibbons(context, ribbons, span, [color], SOLID);
+    paintRibbons(context, ribbons, span, [color], isBehind ? FAINT : SOLID);
   });
+  const half = Math.max(POST.least, Math.min(POST.most, POST.ofGap * leastGap(lanes)));
   context.fillStyle = color;
+  context.globalAlpha = isBehind ? FAINT : 1;
   trace.nodes.forEach((masses, column) => {
     masses.forEach((mass, row) => {
       const band = mass * strands.width;
       if (band < 0.5) return;
       const top = bandCenter(row, band, lanes) - band / 2;
       if (!touches(stretch, top, top + band)) return;
-      context.fillRect(posts[column] - POST, top, 2 * POST, band);
+      context.fillRect(posts[column] - half, top, 2 * half, band);
     });
   });
+  context.globalAlpha = 1;
 }
 
 function touches({ top, bottom }: Stretch, from: number, to: number, around = 0): boolean {

@@ -1,35 +1,27 @@
 /** The stack view: a column of tokens per layer, and a trace of what a token is made of. */
 
-import { focusedRow, type Ranking } from "../../data/layer";
-import { gapsOf } from "../../data/otherLayers";
-import { middle, rowSizeFor } from "../../data/ribbons";
-import { isConnected, type Stack, stackOf, tracedLayer } from "../../data/stack";
-import type { Palette } from "../../draw/colors";
+import { focusedRow, type Ranking, type TokenRow } from "../../data/layer";
+import { middle } from "../../data/ribbons";
+import { type Stack, stackOf, tracedLayer } from "../../data/stack";
 import { element, visibleText } from "../../draw/dom";
-import { recorder } from "../../draw/pen";
-import { maxOf, sumOf } from "../../math/arrays";
+import { maxOf } from "../../math/arrays";
 import type { Pane } from "../../state/pane";
 import { isEqual } from "../../state/signal";
 import type { Focus } from "../../wire/types";
-import { prepareCanvas } from "../shared/paint";
 import type { View, ViewActions } from "../view";
-import { columnsBetween, gapWidth, type Lanes, leastGap } from "./layout";
+import { arrange } from "./arrange";
+import { type Marks, paint, paintScrolled, vectorsOf } from "./canvas";
+import { type Lanes, leastGap } from "./layout";
 import { makeupOf } from "./makeup";
-import { buildElements, type Elements, type Scene, showBands, showTitles } from "./stage";
-import { namesIn, paintStrands, type Strands, type Stretch, strandsOf } from "./strands";
+import { trackPath } from "./pathEnd";
+import { namesOf, type Route, type Spot } from "./route";
+import { describeNoRoute, describeRoute } from "./routeWords";
+import { buildElements, type Elements, HEADING, type Scene, showTitles } from "./stage";
+import { namesIn, type Strands, strandsOf } from "./strands";
 import { AS_WIDE, describeMakeup, stackLegend } from "./words";
-
-/** The height in pixels beyond which a text scrolls, and the height of the titles. */
-const HEIGHT = 640;
-const HEADING = 24;
 
 /** How many rows around a pinned token are kept visible. */
 const NEIGHBORS = 8;
-
-/** The minimum gap between two columns, and the width from which tokens are on both sides. */
-const LEAST_GAP = 24;
-const WIDE = 460;
-const MARGIN = 8;
 
 /** The minimum gap in which a token is named. */
 const NAMEABLE = 44;
@@ -46,27 +38,43 @@ const LIT = 0.1;
 export function stackView(actions: ViewActions, signal: AbortSignal): View {
   const cachedStack = cacheStacks();
   let scene: Scene | null = null;
-  let shown: { focus: Focus | null; strands: Strands } | null = null;
+  let shown: { focus: Focus | null; marks: Marks } | null = null;
   /** The layer under the pointer, which replaces the chosen layer. */
   let pointedLayer: number | null = null;
+  const path = trackPath(actions, () => scene);
 
-  const look = (focus: Focus | null, layer: number | null): void => {
+  const look = (spot: Spot | null): void => {
+    const wasPath = path.isPointed();
+    const layer = path.point(spot) ? null : (spot?.layer ?? null);
+    const focus = path.isPointed() ? null : (spot?.focus ?? null);
     const isElsewhere = layer !== pointedLayer;
     pointedLayer = layer;
     // The same token in another layer is the same focus, but another trace.
-    if (isElsewhere && focus && isEqual(focus, shown?.focus)) actions.refresh?.();
-    else actions.hover(focus);
+    const isSame = isElsewhere && focus && isEqual(focus, shown?.focus);
+    if (!isSame) actions.hover(focus);
+    if (isSame || wasPath || path.isPointed()) actions.refresh?.();
   };
-  const pick = (focus: Focus, layer: number | null): void => {
-    if (scene) pinInLayer(actions, scene.pane, focus, layer);
+  const pick = (spot: Spot): void => {
+    if (path.keep(spot)) actions.refresh?.();
+    else if (scene) pinInLayer(actions, scene.pane, spot);
   };
-  const scrolled = (): unknown => scene && shown && paintScrolled(elements, scene, shown.strands);
-  const elements = buildElements({ look, pick, scrolled, scene: () => scene }, signal);
-  const strandsFor = (focus: Focus | null): Strands => {
+  const press = (event: KeyboardEvent): boolean => {
+    const isPressed = path.press(event, shown?.marks.strands.makeup ?? null);
+    if (isPressed) actions.refresh?.();
+    return isPressed;
+  };
+  const scrolled = (): unknown => scene && shown && paintScrolled(elements, scene, shown.marks);
+  const choose = (measure: string) => actions.choose({ measure });
+  const reach = { look, pick, press, choose, scrolled, scene: () => scene };
+  const elements = buildElements(reach, signal);
+  const marksFor = (focus: Focus | null): Marks => {
     if (!scene) throw new Error("Nothing has been drawn yet.");
     const isKnown = shown !== null && isEqual(shown.focus, focus);
-    if (!isKnown) shown = { focus, strands: strandsOfFocus(scene, focus, pointedLayer) };
-    return shown?.strands ?? scene.whole;
+    if (!isKnown) {
+      const strands = strandsOfFocus(scene, focus, pointedLayer);
+      shown = { focus, marks: { strands, route: path.routeFrom(focus, pointedLayer) } };
+    }
+    return shown?.marks ?? { strands: scene.whole, route: null };
   };
   return {
     node: elements.node,
@@ -74,21 +82,32 @@ export function stackView(actions: ViewActions, signal: AbortSignal): View {
       const stack = cachedStack(pane);
       if (!stack) return false;
       shown = null;
+      elements.note.show(stack, pane);
       const before = scene;
       scene = arrange(elements, pane, stack, palette, before);
       // Another layer changes the trace only of a token in focus.
-      if (scene.whole !== before?.whole) paint(elements, "base", scene, scene.whole);
+      if (scene.whole !== before?.whole) {
+        paint(elements, "base", scene, { strands: scene.whole, route: null });
+      }
       return true;
     },
     highlight: (focus) => {
       if (!scene) return;
       shown = null;
-      highlightToken(elements, scene, strandsFor(focus));
+      highlightToken(elements, scene, marksFor(focus));
     },
-    legend: () => (shown ? legendOf(shown.strands) : []),
-    describe: (focus) => describeMakeup(strandsFor(focus).makeup),
-    ranking: (focus) => rankingIn(scene, strandsFor(focus)),
-    vectors: () => (scene ? vectorsOf(elements, scene, shown?.strands ?? scene.whole) : new Map()),
+    legend: () => (shown ? legendOf(shown.marks) : []),
+    describe: (focus) => {
+      const { strands, route } = marksFor(focus);
+      if (route) return describeRoute(strands.makeup, route);
+      const ends = path.endsOf(focus, pointedLayer);
+      return ends ? describeNoRoute(strands.makeup, ...ends) : describeMakeup(strands.makeup);
+    },
+    ranking: (focus) => rankingIn(scene, marksFor(focus).strands),
+    vectors: () =>
+      scene
+        ? vectorsOf(elements, scene, shown?.marks ?? { strands: scene.whole, route: null })
+        : new Map(),
   };
 }
 
@@ -118,7 +137,7 @@ function strandsOfFocus(scene: Scene, focus: Focus | null, pointed: number | nul
 }
 
 /** Pin a token; if it belongs to another layer than the chosen one, choose that layer too. */
-function pinInLayer(actions: ViewActions, { state }: Pane, focus: Focus, layer: number | null) {
+function pinInLayer(actions: ViewActions, { state }: Pane, { focus, layer }: Spot) {
   if (layer !== null && layer !== state.layer) {
     const isSecond = state.compare === state.layer;
     // Unpin first, because pinning a pinned token unpins it.
@@ -127,145 +146,53 @@ function pinInLayer(actions: ViewActions, { state }: Pane, focus: Focus, layer: 
   actions.pin(focus);
 }
 
-/** Lay out tokens and layers, and trace all tokens together. */
-function arrange(
-  elements: Elements,
-  pane: Pane,
-  stack: Stack,
-  palette: Palette,
-  before: Scene | null,
-): Scene {
-  const { node, stage, keys, queries, field, remark } = elements;
-  const { rows, stream, mode } = stack;
-  const count = Math.max(
-    rows.key.pieces.length,
-    mode === "separate" ? rows.query.pieces.length : 0,
-  );
-  const { pitch, font } = rowSizeFor(count, HEIGHT);
-  node.style.setProperty("--nv-pitch", `${pitch}px`);
-  node.style.setProperty("--nv-font", `${font}px`);
-  const gaps = gapsOf(stream);
-  const layers = Math.max(1, stream.layers.length);
-  const room = layers * LEAST_GAP + sumOf(gaps.map((gap) => gapWidth(gap, mode)));
-  node.style.setProperty("--nv-room", `${room}px`);
-  node.classList.toggle("nv-narrow", isConnected(mode) && node.clientWidth < WIDE);
-  stage.hidden = mode === "none";
-  remark.hidden = mode !== "none";
-  const isDimmed = pane.state.special === "dimmed";
-  keys.show(rows.key, isDimmed);
-  queries.show(rows.query, isDimmed);
-  const [left, right] = [field.offsetLeft, field.offsetLeft + field.offsetWidth];
-  const columns = columnsBetween(left + MARGIN, right - MARGIN, { layers, gaps, mode });
-  const lanes = { pitch, rows: count, ...columns };
-  showBands(elements, lanes);
-  const scene = { pane, palette, stack, lanes, width: stage.clientWidth };
-  const whole = before && isSameWhole(before, scene) ? before.whole : wholeOf(scene);
-  remark.textContent = describeMakeup(whole.makeup).sentence;
-  return { ...scene, whole };
-}
-
-/** The strands of all tokens, from the last layer or the compared one. */
-function wholeOf({ pane, stack, lanes }: Omit<Scene, "whole">): Strands {
-  const makeup = makeupOf(stack, null, tracedLayer(pane, stack.mode, null));
-  return strandsOf(makeup, lanes, pane.state.threshold);
-}
-
-/** Whether the strands of all tokens are the same in two scenes. */
-function isSameWhole(one: Scene, other: Omit<Scene, "whole">): boolean {
-  const facts = ({ pane, stack, palette, lanes, width }: Omit<Scene, "whole">) => {
-    const layer = tracedLayer(pane, stack.mode, null);
-    return [layer, pane.state.threshold, palette, lanes, width];
-  };
-  return one.stack === other.stack && isEqual(facts(one), facts(other));
-}
-
-/** Paint one of the canvases, in the visible range and somewhat beyond. */
-function paint(
-  elements: Elements,
-  name: "base" | "top",
-  scene: Scene,
-  strands: Strands | null,
-): void {
-  const { lanes, width, palette, stack } = scene;
-  const canvas = elements[name];
-  const stretch = stretchOf(elements, lanes);
-  const context = width > 0 ? prepareCanvas(canvas, width, stretch.bottom - stretch.top) : null;
-  if (width > 0 && !context) {
-    throw new Error("This browser cannot draw on a canvas; the table has the numbers.");
-  }
-  canvas.style.top = `${HEADING + stretch.top}px`;
-  elements.painted[name] = stretch;
-  const what = `${stack.measure.label} through the layers; the table has the numbers`;
-  if (name === "base") canvas.setAttribute("aria-label", what);
-  if (!context || !strands) return;
-  context.save();
-  context.translate(0, -stretch.top);
-  paintStrands(context, strands, lanes, palette, stretch);
-  context.restore();
-}
-
-/** The visible range and half as much before and after; everything if that is not much more. */
-function stretchOf({ node }: Elements, { rows, pitch }: Lanes): Stretch {
-  const [whole, page] = [rows * pitch, node.clientHeight];
-  if (whole <= 2 * page) return { top: 0, bottom: whole };
-  const top = Math.min(whole - 2 * page, Math.max(0, Math.round(node.scrollTop - page / 2)));
-  return { top, bottom: top + 2 * page };
-}
-
-/** Paint again if the reader has scrolled beyond the painted range. */
-function paintScrolled(elements: Elements, scene: Scene, strands: Strands): void {
-  const { node, painted } = elements;
-  const name = strands.makeup.about ? "top" : "base";
-  const { top, bottom } = painted[name];
-  const end = Math.min(scene.lanes.rows * scene.lanes.pitch, node.scrollTop + node.clientHeight);
-  if (node.scrollTop < top || end > bottom) paint(elements, name, scene, strands);
-}
-
-/** The same marks as SVG: of all tokens, or only of the token in focus. */
-function vectorsOf({ base, top, painted }: Elements, { lanes, palette }: Scene, strands: Strands) {
-  const pen = recorder();
-  const isOwn = strands.makeup.about !== null;
-  const stretch = painted[isOwn ? "top" : "base"];
-  paintStrands(pen, strands, lanes, palette, stretch);
-  const marks = [`<g transform="translate(0 ${-stretch.top})">`, ...pen.marks(), "</g>"];
-  return new Map([
-    [base, isOwn ? [] : marks],
-    [top, isOwn ? marks : []],
-  ]);
-}
-
 /** Highlight what the token in focus is made of, and dim the rest. */
-function highlightToken(elements: Elements, scene: Scene, strands: Strands): void {
+function highlightToken(elements: Elements, scene: Scene, marks: Marks): void {
+  const { strands, route } = marks;
   const { about, shares } = strands.makeup;
   showTitles(elements, scene, strands);
   elements.base.classList.toggle("nv-faint", about !== null);
   if (about) reveal(elements, about.row, scene.lanes.pitch);
-  paint(elements, "top", scene, about && strands);
-  paintScrolled(elements, scene, strands);
-  const lit = litRows(shares);
+  paint(elements, "top", scene, about && marks);
+  paintScrolled(elements, scene, marks);
+  const lit = route ? endRows(route, scene.lanes, about) : litRows(shares);
   const gives = about?.role === "key";
   const nothing = about && new Set<number>();
   elements.keys.mark(gives ? about.row : null, about && !gives ? lit : nothing);
   elements.queries.mark(about && !gives ? about.row : null, gives ? lit : nothing);
-  elements.names.replaceChildren(...namesFor(elements, scene, strands));
+  elements.names.replaceChildren(...namesFor(elements, scene, marks));
 }
 
 /** Names inside the field, where they fit and no token label is beside them. */
-function namesFor({ node }: Elements, { lanes, width }: Scene, strands: Strands): HTMLElement[] {
+function namesFor(
+  { figure }: Elements,
+  { lanes, width }: Scene,
+  { strands, route }: Marks,
+): HTMLElement[] {
   const { posts, pitch } = lanes;
   const isRoomy = leastGap(lanes) >= NAMEABLE;
   const isBeside = (at: number) =>
-    at === 0 || (at === posts.length - 1 && !node.classList.contains("nv-narrow"));
-  return namesIn(strands)
+    at === 0 || (at === posts.length - 1 && !figure.classList.contains("nv-narrow"));
+  return (route ? namesOf(route) : namesIn(strands))
     .filter(({ column, isOwn }) => !isBeside(column) && (isRoomy || isOwn))
     .map(({ label, column, row, isOwn }) => {
       const name = element("span", { dir: "auto" }, visibleText(label));
       name.classList.toggle("nv-on", isOwn);
       name.classList.toggle("nv-left", posts[column] + NAME > width);
+      // A name beside the line of a path stands clear of it.
+      if (route) name.classList.add(row === 0 ? "nv-under" : "nv-over");
       name.style.left = `${posts[column]}px`;
       name.style.top = `${middle(row, pitch)}px`;
       return name;
     });
+}
+
+/** The token of an outer column at which a path ends, other than the pinned one. */
+function endRows({ rows, columns }: Route, { posts }: Lanes, about: TokenRow | null): Set<number> {
+  if (about?.role === "key") {
+    return new Set(columns[columns.length - 1] === posts.length - 1 ? rows.slice(-1) : []);
+  }
+  return new Set(columns[0] === 0 ? rows.slice(0, 1) : []);
 }
 
 /** The tokens with a notable share. */
@@ -275,21 +202,24 @@ function litRows(shares: Float64Array): Set<number> {
 }
 
 /** Scroll the figure until the row and its neighbors are visible. */
-function reveal({ node }: Elements, row: number, pitch: number): void {
-  if (node.matches(":hover")) return; // do not move what the pointer is over
+function reveal({ figure }: Elements, row: number, pitch: number): void {
+  if (figure.matches(":hover")) return; // do not move what the pointer is over
   const top = (row - NEIGHBORS) * pitch;
   const bottom = (row + 1 + NEIGHBORS) * pitch + HEADING;
-  if (top < node.scrollTop) node.scrollTop = top;
-  if (bottom > node.scrollTop + node.clientHeight) node.scrollTop = bottom - node.clientHeight;
+  const height = figure.clientHeight;
+  if (top < figure.scrollTop) figure.scrollTop = top;
+  if (bottom > figure.scrollTop + height) figure.scrollTop = bottom - height;
 }
 
 /** The legend, with a swatch of the stated height. */
-function legendOf({ makeup, links, unit, width }: Strands): (string | HTMLElement)[] {
+function legendOf({ strands, route }: Marks): (string | HTMLElement)[] {
+  const { makeup, links, unit, width } = strands;
   const swatch = element("i", { class: "nv-swatch", "aria-hidden": "true" });
   swatch.style.height = `${unit * width}px`;
-  return stackLegend(makeup, links, unit).map((line) =>
+  const lines = stackLegend(makeup, links, unit).map((line) =>
     line.startsWith(AS_WIDE) ? element("span", {}, swatch, line) : line,
   );
+  return route ? ["dark line: the strongest path between the two tokens", ...lines] : lines;
 }
 
 /** The shares for comparing two panes; null for a single pane. */

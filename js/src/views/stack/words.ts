@@ -8,6 +8,7 @@ import { rankOrder } from "../../math/arrays";
 import type { TraceLinks } from "../../math/trace";
 import { type Description, quote } from "../../words/describe";
 import type { Makeup } from "./makeup";
+import { endsAtFirst } from "./notes";
 
 /** How many rows a table has before the rest is summed, and how many tokens a sentence names. */
 const ROWS = 8;
@@ -19,7 +20,7 @@ const NOTHING = 1e-5;
 export function describeMakeup(makeup: Makeup): Description {
   const { stack, about } = makeup;
   if (stack.mode === "none") {
-    const sentence = `${stack.measure.label} has no queries, so there is nothing to trace.`;
+    const sentence = `${stack.measure.label} has no queries, so there is nothing to trace. Choose a measure between tokens, such as α.`;
     return { sentence, caption: stack.measure.meaning, columns: [], rows: [] };
   }
   const gives = about?.role === "key";
@@ -65,7 +66,8 @@ function titles({ stack, about }: Makeup): [string, string] {
   return [isOne ? "made of" : "read from", "share"];
 }
 
-function heading({ stack }: Makeup): string {
+/** The measure and heads that a sentence is about. */
+export function heading({ stack }: Makeup): string {
   return `${stack.measure.label}, ${stack.heads}`;
 }
 
@@ -89,7 +91,17 @@ function predicate(makeup: Makeup, shares: string): string {
   if (!isConnected(stack.mode)) {
     return `${self} in layer ${layer} ${about ? "takes" : "take"} ${shares}`;
   }
+  if (endsAtFirst(makeup)) return `${self} ${where} ${about ? "leads" : "lead"} ${toFirst(makeup)}`;
   return `${self} ${where} ${are} made of ${shares} of ${firstTokens(stack)}`;
+}
+
+/** That a trace ends at the first token, why, and what else is in it. */
+function toFirst({ stack, shares }: Makeup): string {
+  const [first, ...others] = stack.rows.key.labels.map(quote);
+  const [next] = rankOrder(shares.slice(1));
+  const rest = shares[next + 1];
+  const other = rest > 0 ? `; most of the rest is ${others[next]} (${formatPercent(rest)})` : "";
+  return `back to ${first} (${formatPercent(shares[0])}), because ${first} can read only itself${other}`;
 }
 
 /** The tokens of the first column. */
@@ -130,9 +142,7 @@ export function caveats({ mode, stream, measure }: Stack): string[] {
     ...(mode === "direct"
       ? [`${measure.label} reaches back to the input by itself, so no layer is traced`]
       : []),
-    ...(isSelf && !measure.has_residual
-      ? ["the residual connection is not part of this measure"]
-      : []),
+    ...(isSelf && !measure.has_residual ? ["without the residual connection"] : []),
     ...(measure.signed ? [BY_SIZE] : []),
     ...(missing.length > 0 && mode === "traced"
       ? [`not held, and left out of the trace: layer ${missing.join(", ")}`]

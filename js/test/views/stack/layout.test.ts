@@ -4,7 +4,9 @@ import { evenMass, linksOf, massAt, traceBack } from "../../../src/math/trace";
 import {
   bandCenter,
   columnsBetween,
+  isNumbered,
   type Lanes,
+  numberedColumns,
   ribbonsIn,
   tokenUnder,
   widthOf,
@@ -28,6 +30,43 @@ const division = fc
 
 test("the posts stand at even distances", () => {
   expect(columnsBetween(0, 30, { layers: 3 }).posts).toEqual([0, 10, 20, 30]);
+});
+
+describe("the numbers of many layers", () => {
+  const xs = (layers: number, gap: number) => Array.from({ length: layers }, (_, at) => at * gap);
+
+  test("are all there while they fit", () => {
+    expect(numberedColumns(xs(4, 24), 3)).toEqual([0, 1, 2, 3]);
+  });
+
+  test("are every second, fifth or tenth, and the one in focus, and never overlap", () => {
+    expect(numberedColumns(xs(10, 12), -1)).toEqual([0, 2, 4, 6, 8]);
+    expect(numberedColumns(xs(30, 12), 29).slice(-2)).toEqual([26, 29]);
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 2, max: 96 }),
+        fc.float({ min: 3, max: 60, noNaN: true }),
+        fc.integer({ min: -1, max: 95 }),
+        (layers, gap, focus) => {
+          const on = Math.min(focus, layers - 1);
+          const places = numberedColumns(xs(layers, gap), on);
+          if (on >= 0) expect(places).toContain(on);
+          const apart = places.slice(1).map((at, index) => (at - places[index]) * gap);
+          for (const distance of apart) expect(distance).toBeGreaterThanOrEqual(21.9);
+        },
+      ),
+    );
+  });
+});
+
+test("a band keeps its number while there is room, and is thin where there is none", () => {
+  const gap = { first: 10, last: 12, part: "Conv", before: 1 };
+  const [roomy, tight] = [false, true].map(
+    (isTight) => columnsBetween(0, 200, { layers: 2, gaps: [gap], isTight }).bands[0],
+  );
+  expect(isNumbered(roomy)).toBe(true);
+  expect(isNumbered(tight)).toBe(false);
+  expect(tight.right - tight.left).toBeLessThan(roomy.right - roomy.left);
 });
 
 test("every place of the field is a token of a column", () => {

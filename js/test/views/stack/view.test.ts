@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { middle, rowSizeFor } from "../../../src/data/ribbons";
-import { PALETTES } from "../../../src/draw/colors";
+import { stackOf } from "../../../src/data/stack";
+import { headColor, PALETTES } from "../../../src/draw/colors";
 import type { Pane } from "../../../src/state/pane";
+import { strandColor } from "../../../src/views/stack/strands";
 import { stackView } from "../../../src/views/stack/view";
 import { deep, type Extras, scribe } from "../../support/deep";
 import { labels } from "../../support/fixtures";
+import { measureWith } from "../../support/measures";
 
 const TWO = [
   [
@@ -199,6 +202,59 @@ describe("where nothing can be traced", () => {
     expect(view.node.querySelector<HTMLElement>(".nv-lanes")?.hidden).toBe(true);
     expect(view.ranking?.(null)).toBeNull();
   });
+});
+
+describe("without the residual connection", () => {
+  const block = measureWith({
+    id: "attention-block",
+    label: "+ LayerNorm",
+    family: "ladder",
+    has_residual: true,
+  });
+  const holding = (changes: Extras["changes"] = {}) => {
+    const pane = deep(TWO, { stream: { measures: ["weight", "attention-block"] }, changes });
+    pane.flow.measures.push(block);
+    return pane;
+  };
+  const noteIn = (node: HTMLElement) => node.querySelector<HTMLElement>(".nv-residual");
+
+  test("a note says so, and offers the measure that includes it", () => {
+    const { view, told } = shown(holding());
+    expect(noteIn(view.node)?.textContent).toContain("α does not include it");
+    noteIn(view.node)?.querySelector("button")?.click();
+    expect(told).toEqual(['choose {"measure":"attention-block"}']);
+  });
+
+  test("a flow that cannot tell says what to ask for", () => {
+    const { view } = shown(deep(TWO));
+    expect(noteIn(view.node)?.querySelector("code")?.textContent).toBe(
+      'measures=[…, "attention-block"]',
+    );
+    expect(noteIn(view.node)?.querySelector("button")).toBeNull();
+  });
+
+  test("nothing is offered beside the measure itself, nor by the second of two", () => {
+    const beside = shown(holding({ compare: "attention-block" }));
+    expect(noteIn(beside.view.node)?.querySelector("button")).toBeNull();
+    const second = shown(holding({ compare: "weight" }));
+    expect(noteIn(second.view.node)?.querySelector("button")).toBeNull();
+  });
+
+  test("the note goes when the measure includes it", () => {
+    const { view, draw } = shown(deep(TWO));
+    draw(deep(TWO, { measure: { id: "attention-block", has_residual: true } }));
+    expect(noteIn(view.node)?.hidden).toBe(true);
+  });
+});
+
+test("all heads have the hue of the measure, and a head its own", () => {
+  const color = (extras: Extras) => {
+    const stack = stackOf(deep(TWO, extras));
+    return stack && strandColor(stack, PALETTES.light);
+  };
+  expect(color({})).toBe(PALETTES.light.hues.weight);
+  expect(color({ measure: { of_weights: false } })).toBe(PALETTES.light.hues.norm);
+  expect(color({ changes: { heads: [0] } })).toBe(headColor(0, PALETTES.light));
 });
 
 test("it waits until all layers are here", () => {

@@ -31,7 +31,7 @@ const CROSS: Extras = {
   stream: { name: "cross", kind: "cross", queries: labels("q", 2), keys: labels("k", 3) },
 };
 
-const PAST = "the residual connection is not part of this measure";
+const PAST = "without the residual connection";
 
 function gathered(pane: Pane): Stack {
   const stack = stackOf(pane);
@@ -157,7 +157,9 @@ describe("the sentence", () => {
       makeupOf(stack, focusedRow(stack, { role: "query", token: 2 }), 1),
     );
     expect(sentence).toContain("is made of 30% ‘t2’, 10% ‘t1’");
-    expect(sentence).toContain("(60% went to hidden special tokens; the residual connection");
+    expect(sentence).toContain(
+      "(60% went to hidden special tokens; without the residual connection)",
+    );
     expect(rows.at(-1)).toEqual(["", "hidden special tokens", "60%"]);
     expect(focusedRow(stack, { role: "query", token: 0 })).toBeNull();
   });
@@ -222,7 +224,10 @@ describe("the sentence", () => {
       deep(TWO, { measure: { label: "‖f(x)‖", axes: ["layer", "head", "key"] } }),
     );
     const { sentence, rows } = describeMakeup(makeupOf(norm, null, 1));
-    expect(sentence).toBe("‖f(x)‖ has no queries, so there is nothing to trace.");
+    expect(sentence).toBe(
+      "‖f(x)‖ has no queries, so there is nothing to trace. " +
+        "Choose a measure between tokens, such as α.",
+    );
     expect(rows).toEqual([]);
   });
 });
