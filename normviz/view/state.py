@@ -24,7 +24,7 @@ from normviz.view.encoding import Precision
 P = ParamSpec("P")
 R = TypeVar("R")
 
-ViewName = Literal["flow", "stack", "grid", "matrix", "profile", "alignment"]
+ViewName = Literal["flow", "stack", "grid", "matrix", "profile", "alignment", "text"]
 Role = Literal["query", "key"]
 Scale = Literal["absolute", "layer", "query"]
 Special = Literal["shown", "dimmed", "hidden"]

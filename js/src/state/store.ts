@@ -54,10 +54,14 @@ export class Store {
     return measureOf(this.flow, id);
   }
 
+  get pinned(): Focus | null {
+    const { token, role } = this.state.value;
+    return token === null ? null : { role, token };
+  }
+
   /** The token in focus: the one under the pointer, else the pinned one. */
   get focus(): Focus | null {
-    const { token, role } = this.state.value;
-    return this.hover.value ?? (token === null ? null : { role, token });
+    return this.hover.value ?? this.pinned;
   }
 
   /** Pin a token, or unpin it if it is already pinned. */

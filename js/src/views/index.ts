@@ -7,6 +7,7 @@ import { gridView } from "./grid/view";
 import { matrixView } from "./matrix/view";
 import { profileView } from "./profile/view";
 import { stackView } from "./stack/view";
+import { textView } from "./text/view";
 import type { CreateView } from "./view";
 
 export interface ViewKind {
@@ -24,4 +25,5 @@ export const KINDS: Record<ViewName, ViewKind> = {
   matrix: { title: "one layer as a heatmap", create: matrixView, pairs: true },
   profile: { title: "shares by kind of token, layer by layer", create: profileView, pairs: false },
   alignment: { title: "how the words of two texts align", create: alignmentView, pairs: true },
+  text: { title: "the text itself, each token shaded by its share", create: textView, pairs: true },
 };
