@@ -9,11 +9,12 @@ import type { Focus, Role } from "../../wire/types";
 import { describe } from "../../words/describe";
 import { listenToFocus } from "../shared/tokens";
 import type { View, ViewActions } from "../view";
-import { passage, runAt, type TokenLook } from "./passage";
+import { type Looks, passage } from "./passage";
 import { type Run, readRows } from "./reading";
 import { findMatches, type Match, matchAfter } from "./search";
 import { type SearchActions, searchBar } from "./searchBar";
 import { canMute, type Shader, type Shading, shaderOf, shadingOf } from "./shade";
+import { runAt, type TokenLook } from "./tokens";
 import { labelOf, shadeLegend, titleOf } from "./words";
 
 const ROLES: Role[] = ["key", "query"];
@@ -71,7 +72,7 @@ export function textView(actions: ViewActions, signal: AbortSignal): View {
   const elements = buildElements({ search, step }, actions, signal);
   for (const role of ROLES) {
     const focusAt = (target: Element | null) => now && focusOf(now, role, target, actions);
-    listenToFocus(elements.passages[role].node, focusAt, actions, signal);
+    listenToFocus(elements.passages[role].box, focusAt, actions, signal);
   }
   return {
     node: elements.node,
@@ -191,7 +192,7 @@ function revealFocus({ passages }: Elements, now: Drawn, focus: Focus | null): v
   for (const role of textRoles(now)) {
     const row = rowIn(now, role, focus);
     // What the pointer is over does not move.
-    if (row !== null && !passages[role].node.matches(":hover")) passages[role].reveal(row);
+    if (row !== null && !passages[role].box.matches(":hover")) passages[role].reveal(row);
   }
 }
 
@@ -214,12 +215,14 @@ function looksOf(
   shading: Shading,
   role: Role,
   { on, pinned, found }: Marks,
-): (row: number) => TokenLook {
+): Looks {
   const isShaded = isOneText || shading.role === role;
   const matched = matchOfRows(found, role);
-  return (row) => {
-    const part = isShaded && shading.full > 0 ? shading.shares[row] / shading.full : 0;
-    const color = part > 0 ? shade(part, shading.lean?.[row] ?? 1) : null;
+  const part = (row: number) =>
+    isShaded && shading.full > 0 ? shading.shares[row] / shading.full : 0;
+  const lean = (row: number) => shading.lean?.[row] ?? 1;
+  const token = (row: number): TokenLook => {
+    const color = part(row) > 0 ? shade(part(row), lean(row)) : null;
     return {
       shade: color,
       isStrong: color !== null && !canMute(color, palette),
@@ -229,6 +232,8 @@ function looksOf(
       match: matched.get(row) ?? null,
     };
   };
+  const color = (row: number) => shade(1, lean(row));
+  return { token, part, color, isMatch: (row) => matched.has(row), palette };
 }
 
 /** The rows of one text that match, and which belong to the current match. */
