@@ -10,7 +10,10 @@ from saved_figures import SVG, figure, texts
 from normviz.core.tokens import Tokens
 from normviz.io.from_arrays import from_arrays
 
-STORY = "the animal did not cross the street because it was too tired .".split()
+STORY = [
+    *("the", "animal", "did", "not", "cross", "the", "street"),
+    *("because", "it", "was", "too", "tired", "."),
+]
 
 SHADES = """pieces => pieces.map(piece => getComputedStyle(piece).backgroundColor)"""
 
@@ -30,6 +33,9 @@ LEGIBLE = """pieces => {
 """The lowest contrast of any token with what is behind it."""
 
 RECTS = "pieces => pieces.map(piece => piece.getBoundingClientRect().left)"
+
+SETTLED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""Two frames: after them a text has taken up a new place."""
 
 CLEAR = "rgba(0, 0, 0, 0)"
 
@@ -69,6 +75,7 @@ def test_text_reads_as_written(show):
 def test_pointing_shades_what_the_token_takes_and_leaving_what_all_give(show):
     flow = random_flow()
     tab = show(flow, view="text", layer=1)
+    expect(tab.locator("select[aria-label=scale]")).to_be_hidden()
     given = shades(tab)
     piece(tab, "animal").hover()
     values = flow["weighted-norm"][1].sum(axis=0)[2]
@@ -199,6 +206,9 @@ def test_a_long_text_scrolls_with_few_tokens_in_the_page(show, count):
     box.evaluate("node => { node.scrollTop = 0; }")
     expect(piece(tab, "the 0")).to_be_in_viewport()
     expect(last).to_have_count(0)
+    box.hover()
+    tab.mouse.wheel(0, 900)
+    tab.wait_for_function("() => document.querySelector('.nv-passage').scrollTop === 900")
     assert box.locator(".nv-piece").count() < 800
 
 
@@ -206,9 +216,10 @@ def test_a_narrow_page_breaks_lines_anew_and_keeps_its_place(show):
     tab = show(random_flow([f"t{at}" for at in range(900)], layers=1, heads=1), view="text")
     box = passage(tab)
     tall = box.evaluate("node => node.scrollHeight")
-    box.evaluate("node => { node.scrollTop = 28 * 10; }")
-    first = box.evaluate("""node => [...node.querySelectorAll('.nv-touch')].find(token =>
-        token.getBoundingClientRect().top >= node.getBoundingClientRect().top).textContent.trim()""")
+    box.evaluate("node => { node.scrollTop = 28 * 30; }")
+    tab.evaluate(SETTLED)
+    first = box.evaluate("""node => [...node.querySelectorAll('.nv-piece')].find(piece =>
+        piece.getBoundingClientRect().top >= node.getBoundingClientRect().top).textContent""")
     tab.set_viewport_size({"width": 420, "height": 800})
     tab.wait_for_function(
         "tall => document.querySelector('.nv-passage').scrollHeight > 1.5 * tall", arg=tall
@@ -259,8 +270,10 @@ def test_ideographs_wrap_without_spaces(show):
                        target_tokens=list("abcd"))  # fmt: skip
     tab = show(flow, view="text")
     assert passage(tab).inner_text().replace("\n", "") == text
-    starts = passage(tab).locator(".nv-passage-line").evaluate_all(
-        "lines => lines.map(line => line.textContent[0])"
+    starts = (
+        passage(tab)
+        .locator(".nv-passage-line")
+        .evaluate_all("lines => lines.map(line => line.textContent[0])")
     )
     assert len(starts) > 3
     assert "。" not in starts
@@ -272,11 +285,19 @@ def test_hostile_tokens_stay_text_and_turn_nothing_round(show):
     seen = passage(tab).locator(".nv-piece").all_text_contents()
     assert {"</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>"} <= set(seen)
     assert tab.locator("main img").count() == 0
+    assert "…" in " ".join(texts(figure(tab)))  # of the widest token
     after, last = (piece(tab, text).bounding_box()["x"] for text in ("after", "all"))
     assert after < last
     tab.set_viewport_size({"width": 340, "height": 800})
-    tab.wait_for_function("document.querySelector('.nv-passage').clientWidth < 340")
+    tab.wait_for_function("() => document.querySelector('.nv-passage').clientWidth < 340")
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("mark", ["\u202e", "\u202b", "\u2067"])
+def test_a_token_that_turns_text_round_turns_only_itself(show, mark):
+    tab = show(random_flow(["one", f"{mark}two", "three", "four"]), view="text")
+    lefts = passage(tab).locator(".nv-piece").evaluate_all(RECTS)
+    assert lefts == sorted(lefts)
 
 
 def test_line_breaks_of_the_text_are_kept(show):
@@ -297,7 +318,9 @@ def test_the_shaded_text_is_saved(show):
     words = " ".join(texts(root)).split()
     assert [word for word in words if word in {*STORY, "tired."}][: len(STORY)] == STORY
     (ring,) = [rect for rect in root.iter(f"{SVG}rect") if rect.get("stroke-width") == "2"]
-    assert float(ring.get("width")) == pytest.approx(piece(tab, "it").bounding_box()["width"], abs=3)
+    assert float(ring.get("width")) == pytest.approx(
+        piece(tab, "it").bounding_box()["width"], abs=3
+    )
 
 
 def test_words_without_a_share_are_saved_as_words(show):

@@ -30,7 +30,8 @@ const TEXTS: { [key in ListedKey]?: { [value in ViewState[key]]?: string } } = {
 export function settings(store: Store, signal: AbortSignal, save: Save | null): Control[] {
   const isTextView = () => !isAligned(store);
   return [
-    stateList(store, "scale", "normalize", isTextView, signal),
+    // Running text shows shares, which have no other scale.
+    stateList(store, "scale", "normalize", () => isTextView() && !isRunning(store), signal),
     unitList(store, signal),
     stateList(store, "special tokens", "special", () => hasSpecial(store) && isTextView(), signal),
     thresholdSlider(store, signal),
@@ -154,6 +155,10 @@ export function targetRowList(store: Store, signal: AbortSignal): Control {
 /** Whether the alignment is shown, which has no scale, unit or threshold. */
 function isAligned({ state }: Store): boolean {
   return state.value.view === "alignment";
+}
+
+function isRunning({ state }: Store): boolean {
+  return state.value.view === "text";
 }
 
 /** The state that `flow.widget()` opens with; the measure and layer are those of the stream. */

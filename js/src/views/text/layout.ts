@@ -7,6 +7,8 @@ export interface TextLine {
   from: number;
   to: number;
   isRtl: boolean;
+  /** Whether its only run is wider than the line. */
+  isCut: boolean;
 }
 
 /** At most this many empty lines for a run of line breaks. */
@@ -22,7 +24,7 @@ export function breakText(
   const space = widthOf(" ");
   let [used, isRtl] = [0, false];
   const addLine = (from: number): void => {
-    lines.push({ from, to: from, isRtl });
+    lines.push({ from, to: from, isRtl, isCut: false });
     used = 0;
   };
   const place = (from: number, to: number, gap: number, wide: number): void => {
@@ -47,7 +49,9 @@ export function breakText(
     else {
       // A word wider than the line may break between its pieces.
       for (let at = from; at < to; at++) {
-        place(at, at + 1, at === from ? gap : 0, Math.min(width, widthOf(runs[at].text)));
+        const own = widthOf(runs[at].text);
+        place(at, at + 1, at === from ? gap : 0, own);
+        if (own > width) lines[lines.length - 1].isCut = true;
       }
     }
     from = to;

@@ -21,7 +21,7 @@ export interface Run {
 }
 
 /** Punctuation that follows a word without a space, and punctuation that a word follows so. */
-const CLOSING = ")]}.,;:!?%…”’»›、。，．：；！？）】》〉」』］｝";
+const CLOSING = ")]}.,;:!?%…”’»›،؛؟、。，．：；！？）】》〉」』］｝";
 const OPENING = "([{“‘„‚«‹¿¡$£（【《〈「『［｛";
 
 /** Punctuation inside of words and numbers: `well-known`, `it's`, `3.5`. */

@@ -25,13 +25,14 @@ export function runAt(target: Element | null): number | null {
 /** A line of tokens at this distance from the top. */
 export function lineNode(
   runs: Run[],
-  { from, to, isRtl }: TextLine,
+  { from, to, isRtl, isCut }: TextLine,
   distance: number,
 ): HTMLElement {
   const tokens = runs
     .slice(from, to)
     .map((run, at) => tokenNode(run, runs[from + at + 1], from + at));
-  const node = element("div", { class: "nv-passage-line", dir: isRtl ? "rtl" : "ltr" }, ...tokens);
+  const name = `nv-passage-line${isCut ? " nv-cut" : ""}`;
+  const node = element("div", { class: name, dir: isRtl ? "rtl" : "ltr" }, ...tokens);
   node.style.top = `${distance}px`;
   return node;
 }

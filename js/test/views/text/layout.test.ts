@@ -23,6 +23,9 @@ describe("lines", () => {
     expect(linesOf(runs, 12)).toEqual(["a", "unbelievable", "cat"]);
     expect(linesOf(runs, 9)).toEqual(["a un", "believ", "able cat"]);
     expect(linesOf(runs, 2)).toEqual(["a", "un", "believ", "able", "cat"]);
+    expect(breakText(runs, 2, widthOf).map(({ isCut }) => isCut)).toEqual([
+      ...[false, false, true, true, true],
+    ]);
   });
 
   test("break between ideographs, but never before a stop", () => {

@@ -22,6 +22,7 @@ describe("running text", () => {
     [["-", "5", "is", "-", "[SEP]"], "- 5 is - [SEP]"],
     [["it", "'", "s", "the", "dogs", "'", "bowl"], "it's the dogs ' bowl"],
     [["$", "3", ".", "5", "or", "1", ",", "000", "%"], "$3.5 or 1,000%"],
+    [["نعم", "،", "لا", "؟"], "نعم، لا؟"],
     [["¿", "qué", "?", "[SEP]", "."], "¿qué? [SEP] ."],
   ])("attaches punctuation: %s", (words, text) => {
     expect(spelled(runsOf(words))).toBe(text);
