@@ -82,8 +82,9 @@ export function textView(actions: ViewActions, signal: AbortSignal): View {
       now = drawnOf(pane, picture, palette);
       arrange(elements, now, pane.state.special === "dimmed");
       const matches = matchesIn(now, found.query);
-      found = { ...found, matches, current: Math.min(found.current, matches.length) };
-      elements.search.report(found.current, matches.length);
+      const current = Math.max(0, Math.min(found.current, matches.length - 1));
+      found = { ...found, matches, current };
+      elements.search.report(current, matches.length);
       return true;
     },
     highlight: (focus) => {

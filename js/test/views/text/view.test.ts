@@ -271,6 +271,11 @@ describe("the search", () => {
     view.draw(cats({ words: true }), PALETTES.dark);
     view.highlight(null);
     expect([found(), marked("nv-match")]).toEqual(["2 of 2", ["the", "the"]]);
+    type("s");
+    press("Enter", { shiftKey: true });
+    expect(found()).toBe("3 of 3");
+    view.draw(cats({ special: "hidden" }), PALETTES.dark);
+    expect(found()).toBe("2 of 2");
   });
 });
 
