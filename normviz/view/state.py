@@ -26,7 +26,7 @@ from normviz.view.opening import stack_defaults
 P = ParamSpec("P")
 R = TypeVar("R")
 
-ViewName = Literal["flow", "stack", "grid", "matrix", "profile", "alignment"]
+ViewName = Literal["flow", "text", "stack", "grid", "matrix", "profile", "alignment"]
 Role = Literal["query", "key"]
 Scale = Literal["absolute", "layer", "query"]
 Special = Literal["shown", "dimmed", "hidden"]

@@ -56,7 +56,7 @@ class FlowWidget(anywidget.AnyWidget):  # type: ignore[misc]
     _data = traitlets.Bytes().tag(sync=True)
 
     view = traitlets.Any().tag(sync=True)
-    """The kind of picture: `flow`, `stack`, `grid`, `matrix`, `profile` or `alignment`."""
+    """The kind of picture: `flow`, `stack`, `grid`, `matrix`, `profile`, `alignment` or `text`."""
     stream = traitlets.Any().tag(sync=True)
     """Which attention: `encoder`, `decoder`, `cross`, or the name of a tower such as `vision`."""
     measure = traitlets.Any().tag(sync=True)

@@ -46,6 +46,7 @@ def scenes(flow: Flow, other: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "compare", {"measure": "weight", "compare": "weighted-norm", "layer": 2, "token": middle}
     yield "compare-matrix", {"view": "matrix", "measure": "weight", "compare": "weighted-norm"}
     yield "compare-grid", {"view": "grid", "measure": "weight", "compare": "weighted-norm"}
+    yield "compare-text", {"view": "text", "measure": "weight", "compare": "weighted-norm"}
     for statistic in PERFECT:
         pair = {"measure": "weight", "compare": "weighted-norm"}
         yield f"agreement-{statistic}", {"view": "grid", "color_by": statistic, **pair}

@@ -8,6 +8,7 @@ import type { Store } from "../state/store";
 import type { Tiles } from "../state/tiles";
 import type { Control } from "./controls";
 import { menu } from "./menu";
+import { isUsed } from "./offered";
 
 const STRONGEST = "the head that moves the most, for the pinned token or overall";
 
@@ -25,7 +26,7 @@ export function headMenu(store: Store, tiles: Tiles, signal: AbortSignal): Contr
   const show = (palette: Palette): void => {
     const { heads } = store.stream;
     const chosen = store.state.value.heads;
-    const isIdle = !store.measure.axes.includes("head");
+    const isIdle = !isUsed(store, "heads");
     title.textContent = `heads: ${isIdle ? "together" : nameOf(chosen)}`;
     title.disabled = isIdle;
     node.hidden = heads.length < 2;

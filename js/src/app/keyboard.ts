@@ -1,11 +1,12 @@
 /** Keyboard shortcuts: 1 to 9 measures, [ and ] layers, arrows tokens, Escape clears. */
 
-import { groupMeasures, measureOrder } from "../data/ladder";
+import { measureOrder } from "../data/ladder";
 import type { Store } from "../state/store";
+import { offeredMeasures } from "./offered";
 
 /** What a key does, or null for other keys. */
 export function actionFor(store: Store, key: string): (() => void) | null {
-  const measures = measureOrder(groupMeasures(store.flow, store.stream));
+  const measures = measureOrder(offeredMeasures(store));
   const measure = /^[1-9]$/.test(key) ? measures[Number(key) - 1] : undefined;
   if (measure !== undefined) return () => store.chooseMeasure(measure);
   const actions: Record<string, () => void> = {

@@ -6,6 +6,7 @@ import { button, element, markPressed, toolbar } from "../draw/dom";
 import type { Store } from "../state/store";
 import type { Stream } from "../wire/types";
 import type { Control } from "./controls";
+import { isUsed } from "./offered";
 
 /** With more layers, only some bars have their number below. */
 const NUMBERED = 16;
@@ -33,6 +34,7 @@ export function layerPicker(store: Store, signal: AbortSignal): Control {
     markPressed(buttons, (index) => layers[index].number === layer);
     current.textContent = String(layer);
     node.hidden = store.stream.layers.length < 2;
+    node.classList.toggle("nv-idle", !isUsed(store, "layer"));
   };
   return { node, show };
 }

@@ -1,12 +1,13 @@
 /** The controls for the measure: buttons, or the ladder as a slider, and lists for the rest. */
 
-import { groupMeasures, type MeasureGroups, measureOrder, type Stop } from "../data/ladder";
+import { measureOrder, type Stop } from "../data/ladder";
 import { button, element, fillGroups, group, markPressed, picker, toolbar } from "../draw/dom";
 import { DIFFERENCES } from "../state/pane";
 import type { Store } from "../state/store";
 import { KINDS } from "../views/index";
 import { OTHER_FLOW, type ViewName } from "../wire/types";
 import type { Control } from "./controls";
+import { offeredMeasures } from "./offered";
 
 /** The main ones; each one is hidden if it has nothing to offer. */
 export function measureControls(store: Store, signal: AbortSignal): Control[] {
@@ -21,7 +22,6 @@ export function measureLists(store: Store, signal: AbortSignal): Control[] {
   ];
 }
 
-const groupsOf = ({ flow, stream }: Store): MeasureGroups => groupMeasures(flow, stream);
 
 function measureButtons(store: Store, signal: AbortSignal): Control {
   const { node, fill } = toolbar("measure", "nv-segmented", signal);
@@ -33,7 +33,7 @@ function measureButtons(store: Store, signal: AbortSignal): Control {
     return made;
   };
   const show = (): void => {
-    const { buttons: ids } = groupsOf(store);
+    const { buttons: ids } = offeredMeasures(store);
     node.hidden = ids.length === 0;
     const buttons = fill(ids.join(), () => ids.map(create));
     const { measure } = store.state.value;
@@ -99,7 +99,7 @@ function ladderSlider(store: Store, signal: AbortSignal): Control {
   for (const attribute of ["role", "aria-label"]) names.removeAttribute(attribute);
   names.setAttribute("aria-hidden", "true"); // the slider itself has the full text
   const choose = (index: number): void => {
-    const stop = groupsOf(store).stops[index];
+    const stop = offeredMeasures(store).stops[index];
     if (stop) store.chooseMeasure(stop.id);
   };
   input.addEventListener("input", () => choose(Number(input.value)), { signal });
@@ -114,7 +114,7 @@ function ladderSlider(store: Store, signal: AbortSignal): Control {
     return name;
   };
   const show = (): void => {
-    const { stops } = groupsOf(store);
+    const { stops } = offeredMeasures(store);
     node.hidden = stops.length === 0;
     node.style.setProperty("--nv-stops", String(stops.length));
     node.classList.toggle("nv-coinciding", Object.keys(store.stream.aliases).length > 0);
@@ -176,7 +176,7 @@ function measureList(store: Store, options: ListOptions, signal: AbortSignal): C
   };
   const { select, node, rename } = picker("measure", choose, signal);
   const show = (): void => {
-    const groups = groupsOf(store);
+    const groups = offeredMeasures(store);
     const ids = groups[options.group];
     const { measure, view } = store.state.value;
     const [label, none] = options.labels(view);

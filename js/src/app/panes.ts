@@ -120,6 +120,7 @@ function actionsFor(store: Store, pane: () => Pane): ViewActions {
     },
     choose: (changes) => store.choose(changes),
     refresh: () => store.hover.notify(),
+    role: () => store.state.value.role,
     pinned: () => translateFocus(store.header, pane(), store.pinned, "there"),
   };
 }

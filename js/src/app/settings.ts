@@ -1,6 +1,6 @@
 /** The display settings: comparison, scale, pieces or words, theme, code and saving. */
 
-import { groupMeasures, measureOrder } from "../data/ladder";
+import { measureOrder } from "../data/ladder";
 import { formatNumber } from "../draw/colors";
 import { button, element, fillGroups, fillOptions, picker } from "../draw/dom";
 import type { Format, Save } from "../export/save";
@@ -12,6 +12,7 @@ import { comparedMeasure } from "../views/grid/coloring";
 import { KINDS } from "../views/index";
 import { type ListedKey, OTHER_FLOW, type ViewState } from "../wire/types";
 import type { Control } from "./controls";
+import { isUsed, offeredMeasures } from "./offered";
 
 type Option = [value: string, text: string];
 
@@ -29,11 +30,16 @@ const TEXTS: { [key in ListedKey]?: { [value in ViewState[key]]?: string } } = {
 
 /** All settings in the order of their row. */
 export function settings(store: Store, signal: AbortSignal, save: Save | null): Control[] {
-  const isTextView = () => !isAligned(store);
   return [
-    stateList(store, "scale", "normalize", isTextView, signal),
+    stateList(store, "scale", "normalize", () => isUsed(store, "normalize"), signal),
     unitList(store, signal),
-    stateList(store, "special tokens", "special", () => hasSpecial(store) && isTextView(), signal),
+    stateList(
+      store,
+      "special tokens",
+      "special",
+      () => hasSpecial(store) && isUsed(store, "special"),
+      signal,
+    ),
     thresholdSlider(store, signal),
     stateList(store, "theme", "theme", () => true, signal),
     codeButton(store, signal),
@@ -78,7 +84,7 @@ function unitList(store: Store, signal: AbortSignal): Control {
   ]);
   const show = (): void => {
     select.value = store.state.value.words ? "words" : "pieces";
-    node.hidden = isAligned(store);
+    node.hidden = !isUsed(store, "words");
   };
   return { node, show };
 }
@@ -94,7 +100,7 @@ function thresholdSlider(store: Store, signal: AbortSignal): Control {
   const show = (): void => {
     const { threshold } = store.state.value;
     input.value = String(Math.sqrt(threshold));
-    node.hidden = isAligned(store);
+    node.hidden = !isUsed(store, "threshold");
     output.textContent = threshold > 0 ? `${formatNumber(threshold * 100)}%` : "none";
     input.setAttribute("aria-valuetext", `${output.textContent} of the largest value`);
   };
@@ -107,7 +113,7 @@ export function compareList(store: Store, signal: AbortSignal): Control {
   const { select, node } = picker("compare with", choose, signal);
   const show = (): void => {
     const { compare, measure, layer, view } = store.state.value;
-    const { reachingInput, ...perLayer } = groupMeasures(store.flow, store.stream);
+    const { reachingInput, ...perLayer } = offeredMeasures(store);
     const optionsOf = (ids: string[]) =>
       ids
         .filter((id) => id !== measure || id === compare)
@@ -149,12 +155,8 @@ export function colorList(store: Store, signal: AbortSignal): Control {
 
 /** Which row of a translation represents a word. */
 export function targetRowList(store: Store, signal: AbortSignal): Control {
-  return stateList(store, "row of a word", "target_row", () => isAligned(store), signal);
-}
-
-/** Whether the alignment is shown, which has no scale, unit or threshold. */
-function isAligned({ state }: Store): boolean {
-  return state.value.view === "alignment";
+  const isOffered = () => isUsed(store, "target_row");
+  return stateList(store, "row of a word", "target_row", isOffered, signal);
 }
 
 /** The state that the view opens with in Python; the measure and layer are those of the stream. */

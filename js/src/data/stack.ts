@@ -61,10 +61,10 @@ export function headsPhrase({ stream, measure, state }: Pane): string {
   const heads = state.heads ?? stream.heads;
   if (!measure.axes.includes("head")) return "all heads together";
   if (heads.length === 1) return `head ${heads[0]}`;
-  if (heads.length === stream.heads.length) return `all ${heads.length} heads added up`;
+  if (heads.length === stream.heads.length) return `mean of ${heads.length} heads`;
   return heads.length <= 4
-    ? `heads ${heads.join(", ")} added up`
-    : `${heads.length} of ${stream.heads.length} heads added up`;
+    ? `mean of heads ${heads.join(", ")}`
+    : `mean of ${heads.length} of ${stream.heads.length} heads`;
 }
 
 /** Whether the keys of a stream are its queries. */

@@ -114,6 +114,9 @@ export function ellipsize(
 /** The largest gap between two pieces of one line, as a fraction of the font size. */
 const APART = 0.5;
 
+/** A gap as wide as this is a space. */
+const SPACE = 0.18;
+
 /** Markup, or a line that may still be joined with the next. */
 export type Mark = Line | string;
 
@@ -140,7 +143,10 @@ function joinPair(one: Line, other: Line): Line | null {
   const isLevel = Math.abs(one.span.top - other.span.top) < 1;
   const gap = other.span.start - one.span.end;
   if (!isLevel || Math.abs(gap) > APART * one.size) return null;
-  return { ...one, text: one.text + other.text, span: unionOfSpans(one.span, other.span) };
+  const isWritten = /\s$/.test(one.text) || /^\s/.test(other.text);
+  const space = gap > SPACE * one.size && !isWritten ? " " : "";
+  const text = one.text + space + other.text;
+  return { ...one, text, span: unionOfSpans(one.span, other.span) };
 }
 
 /** The box of a line on the page. */

@@ -86,14 +86,14 @@ export class Store {
     return measureOf(this.flow, id);
   }
 
-  /** The token in focus: the one under the pointer, else the pinned one. */
-  get focus(): Focus | null {
-    return this.hover.value ?? this.pinned;
-  }
-
   get pinned(): Focus | null {
     const { token, role } = this.state.value;
     return token === null ? null : { role, token };
+  }
+
+  /** The token in focus: the one under the pointer, else the pinned one. */
+  get focus(): Focus | null {
+    return this.hover.value ?? this.pinned;
   }
 
   /** Pin a token, or unpin it if it is already pinned. */

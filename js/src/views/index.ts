@@ -9,6 +9,7 @@ import { gridView } from "./grid/view";
 import { matrixView } from "./matrix/view";
 import { profileView } from "./profile/view";
 import { stackView } from "./stack/view";
+import { textView } from "./text/view";
 import type { CreateView } from "./view";
 
 export { type Shown, usesOf } from "./uses";
@@ -40,4 +41,5 @@ export const KINDS: Record<ViewName, ViewKind> = {
     pairs: true,
     canShow: canAlign,
   },
+  text: { title: "the text itself, each token shaded by its share", create: textView, pairs: true },
 };

@@ -19,6 +19,7 @@ const BY_HEAD = ["weight", "value-norm"];
 const FURTHER: Record<ViewName, (shown: Shown) => StateKey[]> = {
   flow: ofOneLayer,
   matrix: ofOneLayer,
+  text: (shown) => ofOneLayer(shown).filter((key) => key !== "normalize"),
   stack: ofStack,
   grid: ({ stream, measure, state: { compare } }) => [
     ...(["layer", "normalize", "threshold"] as const),

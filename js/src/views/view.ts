@@ -3,7 +3,7 @@
 import type { Ranking } from "../data/layer";
 import type { Palette } from "../draw/colors";
 import type { Pane } from "../state/pane";
-import type { Focus, ViewState } from "../wire/types";
+import type { Focus, Role, ViewState } from "../wire/types";
 import type { Description } from "../words/describe";
 
 /** What a view may do to the page. */
@@ -13,7 +13,9 @@ export interface ViewActions {
   choose(changes: Partial<ViewState>): void;
   /** Update legend and readout, because something other than a token is pointed at. */
   refresh?(): void;
-  /** The pinned token, whatever is under the pointer. */
+  /** The role that the state has, for tokens that can have both. */
+  role?(): Role;
+  /** The pinned token, which stays pinned while another one is pointed at. */
   pinned?(): Focus | null;
 }
 

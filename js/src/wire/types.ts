@@ -13,7 +13,7 @@ export type Special = "shown" | "dimmed" | "hidden";
 export type ColorBy = "none" | "rank" | "overlap" | "distance";
 /** The row that represents a target word: the one that reads it, or the one that predicts it. */
 export type TargetRow = "input" | "output";
-export type ViewName = "flow" | "stack" | "grid" | "matrix" | "profile" | "alignment";
+export type ViewName = "flow" | "stack" | "grid" | "matrix" | "profile" | "alignment" | "text";
 
 /** The value of `compare` that means the other flow. */
 export const OTHER_FLOW = "other";

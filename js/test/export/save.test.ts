@@ -226,6 +226,9 @@ describe("lines of text", () => {
     const texts = (...lines: Line[]) =>
       joinLines(lines).map((mark) => (typeof mark === "string" ? mark : mark.text));
     expect(texts(line("ab", 0), line(" · ", 20), line("cd", 50))).toEqual(["ab · cd"]);
+    expect(texts(line("ab", 0), line("cd", 20))).toEqual(["abcd"]);
+    expect(texts(line("ab", 0), line("cd", 24))).toEqual(["ab cd"]);
+    expect(texts(line("ab ", 0), line("cd", 34))).toEqual(["ab cd"]);
     expect(texts(line("ab", 0), line("cd", 40))).toEqual(["ab", "cd"]);
     expect(texts(line("ab", 0), line("cd", 20, { block: 2 }))).toEqual(["ab", "cd"]);
     expect(texts(line("ab", 0), line("cd", 20, { weight: "600" }))).toEqual(["ab", "cd"]);

@@ -2,7 +2,7 @@
 
 import { element, visibleText } from "../../draw/dom";
 import type { TokenRows } from "../../math/rows";
-import type { Role } from "../../wire/types";
+import type { Focus, Role } from "../../wire/types";
 import type { ViewActions } from "../view";
 
 export interface Column {
@@ -43,12 +43,22 @@ export function listenToPointer(
   actions: ViewActions,
   signal: AbortSignal,
 ): void {
-  const under = (event: Event) => {
-    const target = event.target instanceof Element ? event.target : null;
+  const focusAt = (target: Element | null) => {
     const child = [...node.children].findIndex((item) => item.contains(target));
     const token = child < 0 ? null : pieceOf(child);
     return token === null ? null : { role, token };
   };
+  listenToFocus(node, focusAt, actions, signal);
+}
+
+/** Make tokens anywhere inside a node react: pointing previews, clicking pins. */
+export function listenToFocus(
+  node: HTMLElement,
+  focusAt: (target: Element | null) => Focus | null,
+  actions: ViewActions,
+  signal: AbortSignal,
+): void {
+  const under = ({ target }: Event) => focusAt(target instanceof Element ? target : null);
   node.addEventListener("pointerover", (event) => actions.hover(under(event)), { signal });
   node.addEventListener("pointerleave", () => actions.hover(null), { signal });
   const clicked = (event: Event): void => {
