@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { createControls } from "../../src/app/controls";
-import { strongestHead } from "../../src/data/layer";
 import { headColor, PALETTES } from "../../src/draw/colors";
 import type { Store } from "../../src/state/store";
-import type { Focus, ViewState } from "../../src/wire/types";
-import { contractPane, store, tiles } from "../support/fixtures";
+import type { ViewState } from "../../src/wire/types";
+import { store, tiles } from "../support/fixtures";
 
 let chosen: Store;
 let panel: ReturnType<typeof createControls>;
@@ -20,9 +19,9 @@ const press = (made: HTMLElement) => {
   made.click();
   panel.show(PALETTES.light);
 };
-const open = (changes: Partial<ViewState> = {}) => {
+const open = (changes: Partial<ViewState> = {}, held = tiles()) => {
   chosen = store(changes);
-  panel = createControls(chosen, tiles(), new AbortController().signal);
+  panel = createControls(chosen, held, new AbortController().signal);
   panel.show(PALETTES.light);
 };
 
@@ -185,14 +184,17 @@ describe("the heads", () => {
     expect(box().hidden).toBe(true);
   });
 
-  test("have the one that moves most for the token in focus", () => {
-    const byHead = (focus: Focus | null) => strongestHead(contractPane(), focus);
-    for (const token of [null, 0, 1, 2]) {
-      open({ token, role: "key" });
+  test("have the one that moves most, for the token in focus or overall", () => {
+    const held = tiles();
+    // Head 1 reads the first token, and head 3 the others.
+    const rows = [new Array(3).fill([1, 0, 0]), new Array(3).fill([0, 1, 1])];
+    held.layer = () => Float32Array.from(rows.flat(2));
+    const strongest = (token: number | null) => {
+      open({ measure: "weight", token, role: "key" }, held);
       press(titled("the head that moves the most"));
-      const focus = token === null ? null : { role: "key" as const, token };
-      expect(chosen.state.value.heads).toEqual([byHead(focus)]);
-    }
+      return chosen.state.value.heads;
+    };
+    expect([null, 0, 1].map(strongest)).toEqual([[3], [1], [3]]);
   });
 
   test("cannot be chosen for a measure that has none", () => {
@@ -228,11 +230,10 @@ describe("further controls", () => {
     const refuse = () => {
       throw new Error("no storage here");
     };
-    vi.spyOn(Storage.prototype, "getItem").mockImplementation(refuse);
-    vi.spyOn(Storage.prototype, "setItem").mockImplementation(refuse);
+    vi.stubGlobal("localStorage", { getItem: refuse, setItem: refuse });
     open();
     press(more());
     expect(row().hidden).toBe(false);
-    vi.restoreAllMocks();
+    vi.unstubAllGlobals();
   });
 });

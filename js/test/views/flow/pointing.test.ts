@@ -74,19 +74,19 @@ describe("the ribbon at a point", () => {
 });
 
 describe("what a ribbon says", () => {
-  const numbers = [[[0.5, 0.25, 0.25]], [[1, 0, 0]]];
+  const numbers = [[[1, 0.5, 0.5]], [[2, 0, 0]]];
   const widest = (shown: Parameters<typeof ribbonText>[0]) =>
     ribbonsOf(shown, 20, { share: 1, limit: 99 }).ribbons.at(-1) as Ribbon;
 
   test("is from which token to which, how much, and of what", () => {
     const shown = picture(numbers);
-    expect(ribbonText(shown, widest(shown))).toBe("‘k0’ → ‘q0’: α 0.750, 75% of what ‘q0’ takes");
+    expect(ribbonText(shown, widest(shown))).toBe("‘k0’ → ‘q0’: α 1.50, 75% of what ‘q0’ takes");
   });
 
   test("is its head, where some are chosen", () => {
     const three = picture([...numbers, [[0, 0, 1]]], { heads: [0, 1] });
     expect(ribbonText(three, widest(three))).toBe(
-      "‘k0’ → ‘q0’, head 1: α 0.500, 50% of what ‘q0’ takes",
+      "‘k0’ → ‘q0’, head 1: α 1.00, 50% of what ‘q0’ takes",
     );
   });
 
