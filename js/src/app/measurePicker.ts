@@ -22,7 +22,6 @@ export function measureLists(store: Store, signal: AbortSignal): Control[] {
   ];
 }
 
-
 function measureButtons(store: Store, signal: AbortSignal): Control {
   const { node, fill } = toolbar("measure", "nv-segmented", signal);
   const create = (id: string, index: number) => {

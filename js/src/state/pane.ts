@@ -63,7 +63,7 @@ export function canonicalId({ aliases }: Stream, id: string): string {
 }
 
 /** The views that can show a difference: those of a single layer, computed from its numbers. */
-export const DIFFERENCES: ViewName[] = ["flow", "matrix"];
+export const DIFFERENCES: ViewName[] = ["flow", "matrix", "text"];
 
 /** The panes for a state: one, or two if it compares; each knows the others. */
 export function panesOf(header: Header, state: ViewState, tiles: Tiles): Pane[] {

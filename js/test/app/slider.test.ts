@@ -104,7 +104,7 @@ describe("measures that reach back through the layers", () => {
     pick("trace by", "decomposition");
     expect(chosen.state.value.measure).toBe("decomposition");
     pick("trace by", "");
-    expect(chosen.state.value.measure).toBe("attention-block");
+    expect(chosen.state.value.measure).toBe("feed-forward");
   });
 
   test("go back to what they carry where a view was opened with them", () => {

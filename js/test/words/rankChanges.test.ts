@@ -67,9 +67,9 @@ describe("the view as code", () => {
   });
 
   test("names what differs from what a stack opens with", () => {
-    const stack = store({ view: "stack", layer: 2 });
+    const stack = store({ view: "stack", layer: 2, normalize: "query" });
     expect(codeOf(stack.state.value, defaultState(stack))).toBe('flow.widget(view="stack")');
-    const earlier = store({ view: "stack", measure: "weight", layer: 0 });
+    const earlier = store({ view: "stack", measure: "weight", layer: 0, normalize: "query" });
     expect(codeOf(earlier.state.value, defaultState(earlier))).toBe(
       'flow.widget(view="stack", measure="weight", layer=0)',
     );

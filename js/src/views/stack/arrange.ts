@@ -42,7 +42,7 @@ export function arrange(
     rows.key.pieces.length,
     mode === "separate" ? rows.query.pieces.length : 0,
   );
-  const { pitch, font } = rowSizeFor(count, HEIGHT);
+  const { pitch, font } = rowSizeFor(mode === "none" ? 1 : count, HEIGHT);
   node.style.setProperty("--nv-pitch", `${pitch}px`);
   node.style.setProperty("--nv-font", `${font}px`);
   const gaps = gapsOf(stream);

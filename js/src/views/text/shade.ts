@@ -1,7 +1,7 @@
 /** The shade of each token: its share as the opacity of a hue, always with legible text. */
 
 import { focusedRow, type Picture, sumsAtRow } from "../../data/layer";
-import { contrast, measureColor, type Palette } from "../../draw/colors";
+import { contrast, measureColor, type Palette, signColors } from "../../draw/colors";
 import { rgb } from "../../draw/heat";
 import { argmax, sharesOf, sumByKey, sumOf } from "../../math/arrays";
 import type { Focus, Role } from "../../wire/types";
@@ -76,7 +76,7 @@ export type Shader = (part: number, lean: number) => string;
 /** The shades of a picture's measure: one hue, or two with gray between. */
 export function shaderOf({ measure, strands }: Picture, palette: Palette): Shader {
   const hue = measureColor(measure, palette);
-  const [above, below] = palette.signs;
+  const [above, below] = signColors(measure, palette);
   const isSigned = strands.includes("below");
   const hueOf = (lean: number) => (isSigned ? mix(below, above, (lean + 1) / 2) : hue);
   const most = Math.min(...[-1, -0.5, 0, 0.5, 1].map((lean) => maxOpacity(hueOf(lean), palette)));

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { rowSizeFor } from "../../../src/data/ribbons";
 import { PALETTES } from "../../../src/draw/colors";
 import type { Pane } from "../../../src/state/pane";
 import { stackView } from "../../../src/views/stack/view";
@@ -28,7 +29,9 @@ function pinnedAt(pinned: Focus | null, pane: Pane = deep(THREE)) {
   Object.defineProperty(field, "offsetWidth", { value: 316 });
   view.draw(pane, PALETTES.light);
   view.highlight(pinned);
-  const point = (type: string, x: number, y: number) => {
+  /** Rows are 64 pixels high here; tests name their places in rows of 20. */
+  const point = (type: string, x: number, twenties: number) => {
+    const y = (twenties / 20) * rowSizeFor(3, 640).pitch;
     field.dispatchEvent(new MouseEvent(type, { clientX: x, clientY: y, bubbles: true }));
     view.highlight(now);
   };

@@ -43,7 +43,7 @@ const query = (row: number): TokenRow => ({ role: "query", row });
 const key = (row: number): TokenRow => ({ role: "key", row });
 
 describe("the layers of a pane", () => {
-  test("are divided, with the chosen heads added up", () => {
+  test("are divided, with the mean of the chosen heads", () => {
     const heads = [
       [
         [1, 0],
@@ -56,7 +56,7 @@ describe("the layers of a pane", () => {
     ];
     const all = gathered(deep([heads]));
     expect([...all.divisions[0]]).toEqual([0.5, 0.5, 0, 1]);
-    expect(all.heads).toBe("all 2 heads added up");
+    expect(all.heads).toBe("mean of 2 heads");
     const one = gathered(deep([heads], { changes: { heads: [1] } }));
     expect([...one.divisions[0]]).toEqual([0, 1, 0, 1]);
     expect([one.heads, one.head]).toEqual(["head 1", 1]);
@@ -77,8 +77,8 @@ describe("the layers of a pane", () => {
   test("are named by their heads", () => {
     const many = Array.from({ length: 6 }, () => [[1]]);
     const named = (heads: number[] | null) => headsPhrase(deep([many], { changes: { heads } }));
-    expect(named([1, 4])).toBe("heads 1, 4 added up");
-    expect(named([0, 1, 2, 3, 4])).toBe("5 of 6 heads added up");
+    expect(named([1, 4])).toBe("mean of heads 1, 4");
+    expect(named([0, 1, 2, 3, 4])).toBe("mean of 5 of 6 heads");
     const plain = deep([[[[1]]]], { measure: { axes: ["layer", "query", "key"] } });
     expect(headsPhrase(plain)).toBe("all heads together");
   });
