@@ -9,11 +9,14 @@ from normviz.view.figures.legend import LINE, SMALL, draw_legend
 from normviz.view.figures.marks import Box, Drawing, Text
 from normviz.view.figures.metrics import cut_text, text_width, wrap_phrases, wrap_title
 from normviz.view.figures.panes import Pane, common_phrases
+from normviz.view.figures.trace import mode_of, trace_tokens
 from normviz.view.figures.views import FIGURE_VIEWS
+from normviz.view.figures.views.matrix import require_queries
 from normviz.view.figures.views.place import WIDTH, Place
 from normviz.view.figures.views.text import shares_of
 
 BETWEEN = 24
+NEEDS_QUERIES = ("matrix", "stack")
 LARGE, SWATCH = 13, 9
 MARGIN = 6
 """The space at the bottom of a sheet."""
@@ -41,6 +44,9 @@ def draw_panes(
     theme = "dark" if theme == "dark" else "light"  # a figure has no host to follow
     sheet = Drawing(len(panes) * (WIDTH + BETWEEN) - BETWEEN, 0, PALETTES[theme], len(panes))
     top = 0.0 if title is None else _draw_title(sheet, title, common_phrases(panes, view))
+    for pane in panes:
+        if view in NEEDS_QUERIES:
+            require_queries(pane, view)
     full = common_share(panes, view)
     bottoms = []
     for index, pane in enumerate(panes):
@@ -91,6 +97,14 @@ def common_share(panes: Sequence[Pane], view: str) -> Size | None:
     """Return the greatest share in any pane, for one scale; None where shares are not drawn."""
     if view == "text":
         return max(float(shares_of(pane).max(initial=0)) for pane in panes) or None
+    if view == "stack" and len(panes) > 1:
+        modes = [mode_of(pane.stream, pane.measure) for pane in panes]
+        nodes = [
+            trace_tokens(pane, mode).nodes[0]
+            for pane, mode in zip(panes, modes, strict=True)
+            if mode != "separate"
+        ]
+        return max((float(node.max(initial=0)) for node in nodes), default=None)
     if view != "flow":
         return None
     units = [pane.picture.shares.unit for pane in panes if pane.picture.shares is not None]

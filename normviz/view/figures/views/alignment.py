@@ -1,5 +1,6 @@
 """The alignment view: two texts that face each other, and the links between their words."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,8 @@ from normviz.view.figures.views.place import WIDTH, Place
 
 FONT, GAP_LEAST, GAP_MOST = 13, 10, 44
 BETWEEN_ROWS, BETWEEN_COLUMNS = 92, 120
-PITCH, WORD = 20, 130
+PITCH, WORD, MOST_WORDS = 20, 130, 80
+HEADINGS = ("source", "target")
 VERDICTS = {
     "light": {"right": "#14803c", "extra": "#d26a00", "missed": "#b3189c"},
     "dark": {"right": "#5fd08f", "extra": "#f7a64f", "missed": "#f28de2"},
@@ -118,7 +120,7 @@ def _draw_rows(
 
 
 def _headings(sheet: Drawing, x: Size, heights: tuple[Size, Size]) -> Iterator[Mark]:
-    for text, y in zip(("source", "target"), heights, strict=True):
+    for text, y in zip(HEADINGS, heights, strict=True):
         yield Text(x, y, text, SMALL, sheet.palette.soft)
 
 
@@ -136,25 +138,28 @@ def _spread_row(widths: list[Size], place: Place) -> list[Size]:
 def _draw_columns(
     sheet: Drawing, pane: Pane, place: Place, texts: list[list[str]], links: Sequence[WordLink]
 ) -> Size:
-    """Draw long texts side by side, from top to bottom."""
+    """Draw long texts side by side, from top to bottom; of very long ones not every label."""
     short = [[cut_text(word, WORD, FONT) for word in text] for text in texts]
     widths = [
         max(text_width(word, FONT) for word in (*text, heading))
-        for text, heading in zip(short, ("source", "target"), strict=True)
+        for text, heading in zip(short, HEADINGS, strict=True)
     ]
     start, top = place.left + widths[0] + 6, place.top + 20
     end = min(place.right - widths[1] - 6, start + 1.5 * BETWEEN_COLUMNS)
+    height = PITCH * min(MOST_WORDS, max(map(len, texts)))
+    pitches = [min(PITCH, height / max(1, len(text))) for text in texts]
     soft = sheet.palette.soft
-    sheet.marks.append(Text(start - 6, top - 8, "source", SMALL, soft, "end"))
-    sheet.marks.append(Text(end + 6, top - 8, "target", SMALL, soft))
     for side, (x, anchor) in enumerate(((start - 6, "end"), (end + 6, "start"))):
-        for word, label in enumerate(short[side]):
-            y, color = top + (word + 0.5) * PITCH, _word_color(sheet, side, word, links)
-            sheet.marks.append(Text(x, y + FONT * 0.35, label, FONT, color, anchor))
+        sheet.marks.append(Text(x, top - 8, HEADINGS[side], SMALL, soft, anchor))
+        step = max(1, math.ceil((FONT + 1) / pitches[side]))
+        for word in range(0, len(texts[side]), step):
+            y, color = top + (word + 0.5) * pitches[side], _word_color(sheet, side, word, links)
+            sheet.marks.append(Text(x, y + FONT * 0.35, short[side][word], FONT, color, anchor))
     for link in links:
-        ends = (start, top + (link.source + 0.5) * PITCH, end, top + (link.target + 0.5) * PITCH)
+        source, target = (link.source + 0.5) * pitches[0], (link.target + 0.5) * pitches[1]
+        ends = (start, top + source, end, top + target)
         sheet.marks.append(_link_mark(link, ends, pane, place, upright=False))
-    return top + max(map(len, texts)) * PITCH + 4
+    return top + height + 4
 
 
 def _word_color(sheet: Drawing, side: int, word: int, links: Sequence[WordLink]) -> str:

@@ -13,8 +13,8 @@ from normviz.view.figures.picture import Numbers
 from normviz.view.figures.views.heat import color_cells, heat_ramp
 from normviz.view.figures.views.place import WIDTH, Place
 
-SMALLEST = 8
-"""The smallest letters above the columns."""
+SMALLEST, EDGE = 8, 2
+"""The smallest letters of a label, and the space to the right of the last column."""
 
 
 def explain_matrix(pane: Pane, place: Place) -> Legend:
@@ -46,26 +46,39 @@ def draw_matrix(sheet: Drawing, pane: Pane, place: Place) -> Size:
     """Add the marks of the matrix view to a sheet and return the height of its bottom."""
     values, picture = _cells_of(pane), pane.picture
     rows, columns = values.shape
-    pitch, font = geometry.row_sizes(rows)
-    margin = label_width(picture.queries.pieces, font, bold=picture.pinned_row("query"))
-    width = min(WIDTH - margin - 2, columns * pitch)
-    cell = width / columns
-    small = max(SMALLEST, min(font, int(cell) - 1))
-    labels = [shorten(token, LABELS, small) for token in picture.keys.pieces]
+    cell, margin = _fit_cells(pane, columns)
+    font = _font_of(cell)
     left, top = place.left + margin, place.top + 8
-    top += max(text_width(label, small, bold=True) for label in labels)
+    labels = [shorten(token, LABELS, font) for token in picture.keys.pieces]
+    top += max(text_width(label, font, bold=True) for label in labels)
     cells = color_cells(values / (np.abs(values).max() or 1), pane.measure, place.theme)
-    sheet.marks.append(Heatmap(left, top, width, rows * pitch, cells))
+    sheet.marks.append(Heatmap(left, top, columns * cell, rows * cell, cells))
     ink, soft = sheet.palette.ink, sheet.palette.soft
-    for row, token in enumerate(picture.queries.pieces):
-        y = top + (row + 0.5) * pitch + font * 0.35
-        text, bold = shorten(token, LABELS, font), picture.focus == ("query", row)
-        color = soft if picture.queries.special[row] else ink
+    step = max(1, int(np.ceil((font + 1) / cell)))
+    for row in range(0, rows, step):
+        y = top + (row + 0.5) * cell + font * 0.35
+        text = shorten(picture.queries[row], LABELS, font)
+        color, bold = soft if picture.queries.special[row] else ink, picture.focus == ("query", row)
         sheet.marks.append(Text(left - GAP, y, text, font, color, "end", bold=bold))
-    step = max(1, int(np.ceil((small + 1) / cell)))
     for column in range(0, columns, step):
-        x = left + (column + 0.5) * cell + small * 0.35
+        x = left + (column + 0.5) * cell + font * 0.35
         color = soft if picture.keys.special[column] else ink
         bold = picture.focus == ("key", column)
-        sheet.marks.append(Text(x, top - 4, labels[column], small, color, bold=bold, rotated=True))
-    return float(top + rows * pitch + 4)
+        sheet.marks.append(Text(x, top - 4, labels[column], font, color, bold=bold, rotated=True))
+    return float(top + rows * cell + 4)
+
+
+def _fit_cells(pane: Pane, columns: int) -> tuple[Size, Size]:
+    """Return the side of a cell, and the space for the labels of the rows."""
+    picture, cell, margin = pane.picture, float(geometry.PITCH[1]), 0.0
+    # Smaller cells have smaller labels, which leave more room for the cells.
+    for _ in range(2):
+        bold = picture.pinned_row("query")
+        margin = label_width(picture.queries.pieces, _font_of(cell), bold=bold)
+        cell = min(geometry.PITCH[1], (WIDTH - margin - EDGE) / columns)
+    margin = label_width(picture.queries.pieces, _font_of(cell), bold=picture.pinned_row("query"))
+    return cell, margin
+
+
+def _font_of(cell: Size) -> Size:
+    return max(SMALLEST, min(geometry.FONT[1], int(cell) - 1))

@@ -1,5 +1,6 @@
 """The stack view: all layers at once, and what tokens are made of."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +22,8 @@ HEADING = 34
 COVER, BESIDE, TALLEST, OF_GAP = 2.4, 1.25, 0.36, 0.5
 """How many lanes a token may cover, how much of the height a traced one, how wide a ribbon."""
 WHOLE = 1 - 1e-9
-SOLID = 0.5
+FAINT, STRONG = 0.15, 0.65
+"""The opacity of the weakest and of the strongest ribbon."""
 POST, DOT = 2, 1
 """Half the width of a post and of a dot."""
 SHARES = "share"
@@ -183,8 +185,9 @@ def _ribbons(
     end = _stack_ends(query, mass, ends[1], lanes, width)
     left, right = lanes.posts[layer], lanes.posts[layer + 1]
     for n in np.argsort(mass, kind="stable"):
-        points = (left, start[n], right, end[n])
-        yield Curve(points, float(mass[n]) * width, color, SOLID)
+        strength = math.sqrt(float(mass[n] / flow.max()))
+        opacity = FAINT + (STRONG - FAINT) * strength
+        yield Curve((left, start[n], right, end[n]), float(mass[n]) * width, color, opacity)
 
 
 def _stack_ends(
