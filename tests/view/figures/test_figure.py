@@ -127,8 +127,8 @@ def test_a_figure_is_saved_by_its_suffix_and_shown_as_svg(tmp_path):
 
 
 def test_a_figure_refuses_what_it_does_not_have():
-    with pytest.raises(BadChoice, match="figure has no keyword 'colour'"):
-        random_flow().figure(colour="red")
+    with pytest.raises(BadChoice, match="figure has no keyword 'hue'"):
+        random_flow().figure(hue="red")
     with pytest.raises(BadChoice, match="width_cm is -1"):
         random_flow().figure(width_cm=-1)
     with pytest.raises(BadChoice, match="There is no value for title 3 here"):
