@@ -11,13 +11,15 @@ from normviz.view.figures.picture import Bars
 
 BAR = 60
 """The length of the longest share bar."""
+ASIDE = 4
+"""The space to the left of a column and to the right of its line."""
 LABELED = 0.05
 """Shares from here on are written beside their bar."""
 
 
 def column_width(heading: str) -> Size:
-    """Return the width of a column of share bars under a heading."""
-    return max(BAR, text_width(heading, SMALL))
+    """Return the width of a column of share bars under a heading, which begins inside it."""
+    return max(BAR, text_width(heading, SMALL)) + ASIDE
 
 
 def bar_marks(

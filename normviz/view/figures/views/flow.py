@@ -13,7 +13,7 @@ from normviz.view.figures.marks import Curve, Drawing, Mark, Text
 from normviz.view.figures.metrics import GAP, LABELS, label_width, shorten, text_width
 from normviz.view.figures.panes import Pane
 from normviz.view.figures.picture import Bars, Picture
-from normviz.view.figures.views.bars import bar_marks, column_width, share_marks
+from normviz.view.figures.views.bars import ASIDE, bar_marks, column_width, share_marks
 from normviz.view.figures.views.place import Place
 
 HEADING = 20
@@ -43,7 +43,7 @@ def draw_flow(sheet: Drawing, pane: Pane, place: Place) -> Size:
     pitch, font = geometry.row_sizes(count)
     top = place.top + HEADING
     bars = column_width(SHARES)
-    start, end = place.left + bars, place.right
+    start, end = place.left + bars + ASIDE, place.right
     for role, tokens, heading in (("key", picture.keys, KEYS), ("query", picture.queries, QUERIES)):
         bold = picture.pinned_row("key" if role == "key" else "query")
         width = label_width(tokens.pieces, font, text_width(heading, SMALL), bold=bold)

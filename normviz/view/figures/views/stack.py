@@ -13,7 +13,7 @@ from normviz.view.figures.metrics import GAP, LABELS, label_width, shorten, text
 from normviz.view.figures.panes import Pane
 from normviz.view.figures.picture import Bars, Numbers
 from normviz.view.figures.trace import Trace, divide_layers, mode_of, trace_tokens, traced_layer
-from normviz.view.figures.views.bars import column_width, share_marks
+from normviz.view.figures.views.bars import ASIDE, column_width, share_marks
 from normviz.view.figures.views.matrix import require_queries
 from normviz.view.figures.views.place import Place
 from normviz.view.figures.words import format_percent
@@ -83,6 +83,7 @@ def draw_stack(sheet: Drawing, pane: Pane, place: Place) -> Size:
     start = (
         place.left
         + bars
+        + ASIDE
         + label_width(
             picture.keys.pieces, font, text_width("made of", SMALL), bold=picture.pinned_row("key")
         )
