@@ -24,7 +24,7 @@ EXAMPLES = """examples:
   normviz align --model ./es-en --pairs test.es-en --gold test.gold -o report.html
   normviz check bert-base-uncased"""
 
-FILE_OPTIONS = ("precision", "max_mb", "width_cm", "dpi", "legend")
+FILE_OPTIONS = ("precision", "max_mb", "width_cm", "dpi", "title", "legend")
 """Options that only some kinds of files have."""
 GRADIENT_OPTIONS = ("samples", "seed", "norm", "origin", "rows")
 """The options that make up `normviz.Gradients`."""
@@ -108,7 +108,7 @@ def _add_show_options(show: argparse.ArgumentParser) -> None:
 
 def _add_picture_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", default="normviz.html", metavar="FILE",
-                        help="where to write: .html, .svg, .png or .normviz")  # fmt: skip
+                        help="where to write: .html, .svg, .pdf, .png or .normviz")  # fmt: skip
     parser.add_argument("--open", action="store_true", help="open it, if there is a display")
     parser.add_argument("--json", action="store_true", help="print JSON for a script")
     state = parser.add_argument_group("what the picture shows")
@@ -146,8 +146,10 @@ def _add_picture_options(parser: argparse.ArgumentParser) -> None:
         ("--dpi", "the dots per inch of a PNG"),
     ):
         file.add_argument(option, type=_size_parser(option), metavar="NUMBER", help=about)
+    file.add_argument("--no-title", dest="title", action="store_false", default=None,
+                      help="leave out the lines above a figure")  # fmt: skip
     file.add_argument("--no-legend", dest="legend", action="store_false", default=None,
-                      help="leave out the line below a figure")  # fmt: skip
+                      help="leave out the lines below a figure")  # fmt: skip
 
 
 def _size_parser(option: str) -> Callable[[str], float]:

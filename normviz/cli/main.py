@@ -38,8 +38,9 @@ def _save(flow: Flow, path: str, **_: Any) -> Path:
 
 WRITERS = {
     ".html": Writer(Flow.to_html, ("precision", "max_mb")),
-    ".svg": Writer(Flow.to_svg, ("width_cm", "legend")),
-    ".png": Writer(Flow.to_png, ("width_cm", "dpi", "legend")),
+    ".svg": Writer(Flow.to_svg, ("width_cm", "title", "legend")),
+    ".png": Writer(Flow.to_png, ("width_cm", "dpi", "title", "legend")),
+    ".pdf": Writer(Flow.to_pdf, ("width_cm", "title", "legend")),
     ".normviz": Writer(_save, ()),
 }
 """The writer of each kind of file, by suffix; `.normviz` holds the flow itself."""

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from normviz.core.flow import Flow
+    from normviz.view.figures.figure import Figure
     from normviz.view.frame import Frame
     from normviz.view.state import FigureOptions, FrameOptions, PageOptions, WidgetOptions
     from normviz.view.widget import FlowWidget
@@ -91,9 +92,14 @@ class FlowOutput:
         path
             Where to write; returned as a `Path`.
         **options
-            `width_cm` (8.5, one column; 17 for two panes), `legend=False` to leave out the line
-            below the figure, and what it shows, as for `widget`; the views are `flow` and
-            `matrix`.
+            `width_cm` (8.5, one column; 17 for two panes), `title` (another text, or False for
+            none), `legend=False` to leave out the lines below the figure, and what it shows, as
+            for `widget`; the views are `flow`, `stack`, `grid`, `matrix`, `profile`, `alignment`
+            and `text`.
+
+        See Also
+        --------
+        figure : the same, with a caption and LaTeX.
         """
         from normviz.view.figures.files import to_svg
 
@@ -104,6 +110,31 @@ class FlowOutput:
         from normviz.view.figures.files import to_png
 
         return to_png(self._flow, path, **options)
+
+    def to_pdf(self, path: str | Path, **options: "Unpack[FigureOptions]") -> Path:
+        """Write the same figure as PDF, with text and marks as vectors; needs matplotlib."""
+        from normviz.view.figures.files import to_pdf
+
+        return to_pdf(self._flow, path, **options)
+
+    def figure(self, name: str | None = None, **options: "Unpack[FigureOptions]") -> "Figure":
+        """Return the same figure as an object, with a caption and LaTeX for a paper.
+
+        Parameters
+        ----------
+        name
+            What its file is called, without suffix; by default named after what is shown.
+        **options
+            As for `to_svg`; `dpi` too, for a PNG.
+
+        Returns
+        -------
+        Figure
+            With `.caption`, `.latex`, `.svg` and `.save(path)`; a notebook shows the picture.
+        """
+        from normviz.view.figures.figure import make_figure
+
+        return make_figure(self._flow, name, **options)
 
     def plot(self, ax: "Axes | None" = None, **options: "Unpack[FigureOptions]") -> "Axes":
         """Draw the same figure on matplotlib axes, by default on new ones."""

@@ -123,9 +123,10 @@ class FrameOptions(PageOptions, total=False):
 
 
 class FigureOptions(ViewOptions, total=False):
-    """The options of `flow.to_svg`, `flow.to_png` and `flow.plot`; `dpi` is for PNG alone."""
+    """The options of every figure of a flow; `dpi` is for PNG alone."""
 
     width_cm: float | None
+    title: str | bool | None
     legend: bool
     dpi: float
 

@@ -166,12 +166,12 @@ def _make_overview(key: TileKey, stream: Stream, precision: str) -> Tile:
     peaks: list[list[float]] = []
     disagreement: dict[str, list[list[float]]] = {name: [] for name in comparable}
     for layer in stream.layers:
-        values = _add_axes(_finite_layer(stream, measure, layer), measure)
-        thumbs.append(_pool(_pool(values, axis=1), axis=2))
+        values = add_axes(_finite_layer(stream, measure, layer), measure)
+        thumbs.append(pool_cells(pool_cells(values, axis=1), axis=2))
         received = np.abs(values).sum(axis=-1) if "query" in axes else values[:, 0]
         peaks.append(_round(received.max(axis=-1)))
         for name in comparable:
-            other = _add_axes(_finite_layer(stream, name, layer), name)
+            other = add_axes(_finite_layer(stream, name, layer), name)
             disagreement[name].append(_round(total_variation(values, other)))
     pictures = np.stack(thumbs)
     about: TileAbout = {
@@ -201,14 +201,14 @@ def total_variation(first: Array, second: Array) -> Array:
     return mean
 
 
-def _add_axes(values: Array, measure: str) -> Array:
+def add_axes(values: Array, measure: str) -> Array:
     """Return a layer with all axes that a view draws [head query key]."""
     axes = MEASURES[measure].axes
     values = values if "query" in axes else values[..., None, :]
     return values if "head" in axes else values[None]
 
 
-def _pool(values: Array, axis: int) -> Array:
+def pool_cells(values: Array, axis: int) -> Array:
     """Return the number furthest from zero in each of at most `THUMB_CELLS` even runs."""
     count = values.shape[axis]
     starts = np.linspace(0, count, min(count, THUMB_CELLS), endpoint=False).astype(int)

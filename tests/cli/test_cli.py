@@ -65,7 +65,7 @@ def test_json_is_one_object_that_a_script_can_read(shell):
     assert "cat" not in err
 
 
-@pytest.mark.parametrize("ending", ["html", "svg", "png", "normviz"])
+@pytest.mark.parametrize("ending", ["html", "svg", "png", "pdf", "normviz"])
 def test_view_writes_what_the_ending_says(shell, saved, tmp_path, ending):
     code, out, _ = shell(
         "view", saved, "-o", f"out.{ending}", "--measure", "weight", "--token", "2"
@@ -73,7 +73,13 @@ def test_view_writes_what_the_ending_says(shell, saved, tmp_path, ending):
     assert code == 0
     assert f"out.{ending}" in out
     data = (tmp_path / f"out.{ending}").read_bytes()
-    starts = {"html": b"<!doctype", "svg": b"<svg", "png": b"\x89PNG", "normviz": b"PK"}
+    starts = {
+        "html": b"<!doctype",
+        "svg": b"<svg",
+        "png": b"\x89PNG",
+        "pdf": b"%PDF",
+        "normviz": b"PK",
+    }
     assert data.startswith(starts[ending])
 
 
@@ -136,7 +142,7 @@ def test_a_layer_can_be_compared_with(shell, saved, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("show", "x", "-o", "x.pdf"), "A file can be: .html, .svg, .png, .normviz."),
+        (("show", "x", "-o", "x.doc"), "A file can be: .html, .svg, .png, .pdf, .normviz."),
         (("show", "", "-o", "x.html"), "normviz:"),
         (("show", "--file", "nowhere.txt"), "nowhere.txt"),
         (("view", "nowhere.normviz"), "There is no file 'nowhere.normviz'"),

@@ -30,6 +30,7 @@ EXPECTED = {
 WRITERS = {
     "to_svg": ("width_cm",),
     "to_png": ("width_cm", "dpi"),
+    "to_pdf": ("width_cm",),
     "to_html": ("max_mb",),
 }
 """The methods that write a file, and the sizes each takes."""
@@ -180,7 +181,7 @@ def test_a_shell_hears_which_precisions_there_are(shell):
         (["--no-legend"], "x.html", "--no-legend is given for 'x.html'. It is an option for .svg"),
         (["--max-mb", "5"], "x.png", "--max-mb is given for 'x.png'. It is an option for .html."),
         (["--precision", "uint8"], "x.normviz", "--precision is given for 'x.normviz'."),
-        (["--width-cm", "9"], "x.html", "It is an option for .svg or .png. Leave it out,"),
+        (["--width-cm", "9"], "x.html", "It is an option for .svg or .png or .pdf. Leave it out,"),
     ],
 )
 def test_an_option_of_another_kind_of_file_is_refused(shell, tmp_path, options, output, sentence):

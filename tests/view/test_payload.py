@@ -210,6 +210,7 @@ def _figure(flow, **options):
             ribbons.plane, ribbons.query, ribbons.key, ribbons.width, ribbons.start, ribbons.end,
         ], axis=1).round(4).tolist(),
         "bars": np.stack([starts, ends], axis=-1).round(6).tolist(),
+        "shares": picture.shares.totals.round(6).tolist(),
         "shown": round(ribbons.shown, 6),
         "zoom": ribbons.zoom,
     }  # fmt: skip
@@ -350,7 +351,7 @@ def test_the_contract_that_javascript_reads_is_what_python_writes():
         "colors": {
             theme: {"heads": [palette.head(head) for head in (None, *range(16))],
                     "heat": heat_colors(theme)[::15], "below": heat_colors(theme, BELOW)[::15],
-                    "signs": palette.signs}
+                    "signs": palette.signs, "hues": palette.hues}
             for theme, palette in PALETTES.items()
         },
     }  # fmt: skip

@@ -149,9 +149,9 @@ def test_a_misspelled_keyword_is_refused_as_python_would_with_the_nearest_one(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("method", ["to_svg", "plot"])
+@pytest.mark.parametrize("method", ["to_svg", "to_pdf", "plot"])
 def test_a_figure_without_dots_has_no_dpi(tmp_path, method):
-    target = [tmp_path / "figure.svg"] if method == "to_svg" else []
+    target = [tmp_path / "figure.svg"] if method != "plot" else []
     with pytest.raises(BadChoice, match=f"^{method} has no keyword 'dpi'"):
         getattr(random_flow(), method)(*target, dpi=100)
 

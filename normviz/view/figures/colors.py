@@ -1,14 +1,17 @@
-"""Colors of the heads, the same in a figure as on the screen (`js/src/draw/colors.ts`)."""
+"""Colors of measures and heads, as on the screen (`js/src/draw/colors.ts`)."""
 
 import math
 from dataclasses import dataclass
 
+from normviz.core.catalog import Measure
 from normviz.view.figures import Size
 
 CHROMA = 0.15
 FIRST_HUE = 255
 BELOW = 45
 """The hue of negative numbers: orange, opposite to the blue of positive ones."""
+NORM_HUE = 50
+"""The hue of the norms of vectors; measures made of weights are blue."""
 TURN = 137.508
 """Degrees between the hues of neighboring heads: the golden angle keeps any number apart."""
 
@@ -62,8 +65,14 @@ class Palette:
     soft: str
     lightness: Size
     plain: str
+    hues: tuple[str, str]
+    """The colors of measures made of weights, and of the norms of vectors."""
     signs: tuple[str, str]
     """The colors of positive and of negative numbers."""
+
+    def measure(self, measure: Measure) -> str:
+        """Return the color of a measure where all heads are shown together."""
+        return self.hues[0 if measure.of_weights else 1]
 
     def head(self, head: int | None) -> str:
         """Return the color of a head, which does not depend on the other heads shown."""
@@ -79,15 +88,24 @@ def _sign_colors(lightness: Size) -> tuple[str, str]:
 
 PALETTES = {
     "light": Palette(
-        "#ffffff", "#1d2125", "#59636d", 0.62, oklch_to_hex(0.5, 0.09, 255), _sign_colors(0.58)
+        *("#ffffff", "#1d2125", "#59636d", 0.62, oklch_to_hex(0.5, 0.09, 255)),
+        hues=(oklch_to_hex(0.53, 0.13, FIRST_HUE), oklch_to_hex(0.57, 0.15, NORM_HUE)),
+        signs=_sign_colors(0.58),
     ),
     "dark": Palette(
-        "#15181c", "#e4e7ea", "#9aa5b0", 0.72, oklch_to_hex(0.74, 0.09, 255), _sign_colors(0.72)
+        *("#15181c", "#e4e7ea", "#9aa5b0", 0.72, oklch_to_hex(0.74, 0.09, 255)),
+        hues=(oklch_to_hex(0.74, 0.12, FIRST_HUE), oklch_to_hex(0.76, 0.13, 60)),
+        signs=_sign_colors(0.72),
     ),
 }
 
 HEAT = {"light": (0.972, 0.38), "dark": (0.255, 0.9)}
 """The lightness of the lowest and of the highest share in a heatmap (`js/src/draw/heat.ts`)."""
+
+
+def heat_hue(measure: Measure) -> Size:
+    """Return the hue of a measure's heatmap; of a signed one, that of its positive numbers."""
+    return FIRST_HUE if measure.of_weights or measure.signed else NORM_HUE
 
 
 def heat_colors(theme: str, hue: Size = FIRST_HUE) -> list[str]:
@@ -98,3 +116,9 @@ def heat_colors(theme: str, hue: Size = FIRST_HUE) -> list[str]:
         oklch_to_hex(lowest + (highest - lowest) * share, 0.006 + CHROMA * share**0.7, hue)
         for share in shares
     ]
+
+
+def blend(color: str, paper: str, share: Size) -> str:
+    """Return a color over paper, as if this share of it were opaque."""
+    pairs = [(int(color[at : at + 2], 16), int(paper[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)

@@ -1,4 +1,4 @@
-"""Figures in files: SVG with nothing but numpy, PNG and axes with matplotlib."""
+"""Figures in files: SVG with nothing but numpy; PNG, PDF and axes with matplotlib."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -10,7 +10,7 @@ from normviz.view.figures import Size
 from normviz.view.figures.drawing import draw_panes
 from normviz.view.figures.geometry import MAX_RIBBONS
 from normviz.view.figures.marks import Drawing
-from normviz.view.figures.picture import make_panes
+from normviz.view.figures.panes import Pane, make_panes
 from normviz.view.state import (
     FigureOptions,
     require_bool,
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 COLUMN_CM = 8.5
 """The width of a column in a paper; two panes take two columns."""
 
+TEXT = "text"
+"""The view of running text, which figures have whether or not the widget does."""
+
 WITHOUT_DPI = [name for name in FigureOptions.__annotations__ if name != "dpi"]
 """The options of figures that have no dots."""
 
@@ -34,12 +37,32 @@ def draw_figure(
     flow: Flow, *, max_ribbons: int = MAX_RIBBONS, **options: Unpack[FigureOptions]
 ) -> Drawing:
     """Return the drawing of a view, light unless its theme is dark."""
+    title = _title_of(flow, options.pop("title", True))
     legend = require_bool(options.pop("legend", True), "legend")
+    panes, view = resolve_panes(flow, options)
+    theme = panes[0].state.theme
+    return draw_panes(panes, view, theme, title=title, legend=legend, max_ribbons=max_ribbons)
+
+
+def resolve_panes(flow: Flow, options: FigureOptions) -> tuple[list[Pane], str]:
+    """Return the panes of a figure, and the name of its view."""
     flows, for_view = split_flows(flow, options)
+    view = for_view.get("view")
+    if view == TEXT:
+        for_view = {**for_view, "view": None}
     state = resolve_state(flow, for_view)
     require_other_flow(state.compare, flows, "flow.to_svg(path, compare=other)")
-    panes = make_panes(flows, state)
-    return draw_panes(panes, state.view, state.theme, legend=legend, max_ribbons=max_ribbons)
+    name = TEXT if view == TEXT else state.view
+    return make_panes(flows, state, name), name
+
+
+def _title_of(flow: Flow, title: object) -> str | None:
+    """Return the title to draw: a given one, or that of the flow; None for a figure without."""
+    if isinstance(title, str):
+        return title
+    if title is None or require_bool(title, "title"):
+        return flow.title
+    return None
 
 
 def _width_of(sheet: Drawing, width_cm: object) -> Size:
@@ -79,6 +102,20 @@ def to_png(flow: Flow, path: str | Path, **options: Unpack[FigureOptions]) -> Pa
     width, dots = _width_of(sheet, width_cm), require_size("dpi", dpi)
     require_few_dots(width, width * sheet.height / sheet.width, dots)
     data = render_png(sheet, width_cm=width, dpi=dots)
+    with atomic_file(Path(path)) as unfinished:
+        unfinished.write_bytes(data)
+    return Path(path)
+
+
+def to_pdf(flow: Flow, path: str | Path, **options: Unpack[FigureOptions]) -> Path:
+    """Write a figure as PDF and return its path."""
+    from normviz.view.figures.matplotlib import render_pdf
+
+    require_options("to_pdf", options, WITHOUT_DPI)
+    width_cm = options.pop("width_cm", None)
+    sheet = draw_figure(flow, **options)
+    title = flow.title or flow.receipt.model
+    data = render_pdf(sheet, width_cm=_width_of(sheet, width_cm), title=title)
     with atomic_file(Path(path)) as unfinished:
         unfinished.write_bytes(data)
     return Path(path)

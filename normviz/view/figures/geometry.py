@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from normviz.view.figures import Size
-from normviz.view.figures.picture import Norms, Numbers, Picture
+from normviz.view.figures.picture import Bars, Numbers, Picture
 
 FILL = 0.84
 """The share of a row that the ribbons of one token may fill."""
@@ -165,7 +165,7 @@ def _move_inside(center: Size, half: Size, height: Size) -> Size:
     return height / 2 if half * 2 > height else min(height - half, max(half, center))
 
 
-def place_bars(norms: Norms) -> tuple[Numbers, Numbers]:
+def place_bars(bars: Bars) -> tuple[Numbers, Numbers]:
     """Return where each plane's part of each key's bar starts and ends, of 1 [plane key]."""
-    ends = norms.values.astype(np.float64).cumsum(axis=0) / norms.unit
-    return ends - norms.values / norms.unit, ends
+    ends = bars.values.astype(np.float64).cumsum(axis=0) / bars.unit
+    return ends - bars.values / bars.unit, ends

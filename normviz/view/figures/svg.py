@@ -5,9 +5,10 @@ import re
 import struct
 import zlib
 from html import escape
+from itertools import groupby
 
 from normviz.view.figures import Size
-from normviz.view.figures.marks import Box, Curve, Drawing, Heatmap, Mark, Text
+from normviz.view.figures.marks import Box, Curve, Drawing, Heatmap, Line, Mark, Text
 from normviz.view.figures.picture import Numbers
 
 FONTS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
@@ -36,11 +37,19 @@ def _mark_element(mark: Mark) -> str:
         case Text():
             return _text_element(mark)
         case Curve(points=(x, y, to_x, to_y)):
-            bend = (x + to_x) / 2
-            path = " ".join(map(_round, (bend, y, bend, to_y, to_x, to_y)))
+            (bend_x, bend_y), (far_x, far_y) = mark.bends
+            path = " ".join(map(_round, (bend_x, bend_y, far_x, far_y, to_x, to_y)))
             return (
                 f'<path d="M{_round(x)} {_round(y)} C{path}" fill="none" stroke="{mark.color}" '
-                f'stroke-width="{mark.width:.3g}"{_opacity(mark.opacity, "stroke-")}/>'
+                f'stroke-width="{mark.width:.3g}"{_dashes(mark)}'
+                f"{_opacity(mark.opacity, 'stroke-')}/>"
+            )
+        case Line():
+            points = " ".join(f"{_round(x)},{_round(y)}" for x, y in mark.points)
+            kind = "polyline" if mark.fill is None else "polygon"
+            return (
+                f'<{kind} points="{points}" fill="{mark.fill or "none"}" stroke="{mark.color}" '
+                f'stroke-width="{mark.width:.3g}"{_dashes(mark)}{_opacity(mark.opacity)}/>'
             )
         case Box():
             sizes = zip(
@@ -51,12 +60,38 @@ def _mark_element(mark: Mark) -> str:
             attributes = " ".join(f'{name}="{_round(size)}"' for name, size in sizes)
             return f'<rect {attributes} fill="{mark.color}"{_opacity(mark.opacity)}/>'
         case Heatmap():
-            data = base64.b64encode(encode_png(mark.cells)).decode("ascii")
-            return (
-                f'<image x="{_round(mark.x)}" y="{_round(mark.y)}" width="{_round(mark.width)}" '
-                f'height="{_round(mark.height)}" preserveAspectRatio="none" '
-                f'style="image-rendering:pixelated" href="data:image/png;base64,{data}"/>'
-            )
+            return _image_element(mark) if mark.is_large else _cells_element(mark)
+
+
+def _image_element(mark: Heatmap) -> str:
+    data = base64.b64encode(encode_png(mark.magnified())).decode("ascii")
+    return (
+        f'<image x="{_round(mark.x)}" y="{_round(mark.y)}" width="{_round(mark.width)}" '
+        f'height="{_round(mark.height)}" preserveAspectRatio="none" '
+        f'style="image-rendering:pixelated" href="data:image/png;base64,{data}"/>'
+    )
+
+
+def _cells_element(mark: Heatmap) -> str:
+    """Return the cells as one path for each color, without seams between neighbors."""
+    rows, columns, _ = mark.cells.shape
+    wide, tall = mark.width / columns, mark.height / rows
+    paths: dict[str, list[str]] = {}
+    for row, colors in enumerate(mark.cells.tolist()):
+        column = 0
+        for color, run in groupby(colors):
+            length = len(list(run))
+            x, y = _round(mark.x + column * wide), _round(mark.y + row * tall)
+            across = _round(length * wide)
+            path = f"M{x} {y}h{across}v{_round(tall)}h-{across}z"
+            paths.setdefault("#{:02x}{:02x}{:02x}".format(*color), []).append(path)
+            column += length
+    cells = "".join(f'<path fill="{color}" d="{"".join(d)}"/>' for color, d in paths.items())
+    return f'<g shape-rendering="crispEdges">{cells}</g>'
+
+
+def _dashes(mark: Curve | Line) -> str:
+    return ' stroke-dasharray="5 3"' if mark.dashed else ""
 
 
 def _text_element(mark: Text) -> str:

@@ -1,19 +1,24 @@
 """Figures without a browser: vector text, sized for paper, true to the numbers."""
 
+import re
 import struct
+from base64 import b64decode
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from flows import NASTY, random_flow, two_streams, wordy_flow
+from flows import NASTY, random_flow, translation_flow, two_streams, wordy_flow
 from saved_figures import SVG
 
 from normviz.errors import MissingPackage, UnknownName
+from normviz.view.figures.drawing import draw_panes
 from normviz.view.figures.geometry import place_focused_ribbons, place_ribbons
+from normviz.view.figures.panes import make_panes
 from normviz.view.figures.picture import make_picture
+from normviz.view.figures.views import FIGURE_VIEWS
 from normviz.view.figures.words import format_number
-from normviz.view.state import BadChoice, resolve_state
+from normviz.view.state import VIEWS, BadChoice, resolve_state
 
 
 @pytest.fixture
@@ -56,6 +61,7 @@ def test_every_ribbon_is_a_path_as_wide_as_it_weighs(figure):
     root = figure(flow, measure="weight", layer=1)
     shown = make_picture(flow, resolve_state(flow, {"measure": "weight", "layer": 1}))
     expected = place_ribbons(shown, 20)
+    assert shown.values.sum(axis=(0, 2)) == pytest.approx(1)  # the mean over heads: rows add to 1
     widths = [float(path.get("stroke-width")) for path in root.iter(f"{SVG}path")]
     assert widths == pytest.approx(expected.width.tolist(), rel=1e-2)
     values = shown.values[expected.plane, expected.query, expected.key]
@@ -101,19 +107,30 @@ def test_words_and_hidden_tokens_are_as_in_the_view(figure):
     assert any(f"with them {gone:.0%} of the sum" in text for text in found)
 
 
-def test_a_matrix_has_one_cell_for_each_pair(figure):
-    root = figure(random_flow(), view="matrix", measure="weight")
-    (image,) = root.iter(f"{SVG}image")
-    from base64 import b64decode
+def test_a_matrix_has_one_vector_cell_for_each_pair(figure):
+    root = figure(random_flow(), view="matrix", measure="weight", legend=False)
+    assert not list(root.iter(f"{SVG}image"))
+    (group,) = root.iter(f"{SVG}g")
+    wide = [float(width) for path in group for width in re.findall(r"h([\d.]+)", path.get("d"))]
+    assert sum(wide) == pytest.approx(6 * 6 * 20, abs=0.1)
 
+
+def test_a_large_matrix_is_a_picture_with_several_pixels_for_each_cell(figure):
+    flow = random_flow([f"t{n}" for n in range(150)], layers=1, heads=1)
+    (image,) = figure(flow, view="matrix", legend=False).iter(f"{SVG}image")
+    assert image.get("style") == "image-rendering:pixelated"
     data = b64decode(image.get("href").partition(",")[2])
-    assert struct.unpack(">II", data[16:24]) == (6, 6)
+    assert struct.unpack(">II", data[16:24]) == (150 * 8, 150 * 8)
 
 
 def test_a_measure_without_queries_is_drawn_as_bars_only(figure):
     root = figure(random_flow(), measure="value-norm")
     assert not list(root.iter(f"{SVG}path"))
-    assert len(list(root.iter(f"{SVG}rect"))) == 1 + 4 * 6
+    assert len(list(root.iter(f"{SVG}rect"))) == 1 + 6
+    split = figure(random_flow(), measure="value-norm", heads=[0, 2], legend=False)
+    assert len(list(split.iter(f"{SVG}rect"))) == 1 + 2 * 6
+    norms = random_flow()["value-norm"][0].mean(axis=0)
+    assert {format_number(norm) for norm in norms.tolist()} <= {*texts(root)}
     with pytest.raises(UnknownName, match="has no query, so there is no matrix"):
         figure(random_flow(), measure="value-norm", view="matrix")
 
@@ -126,14 +143,21 @@ def test_nasty_tokens_stay_text_and_the_file_stays_xml(figure):
     assert any(text.endswith("…") for text in found)
 
 
-def test_a_view_that_needs_a_browser_says_where_to_press(figure):
-    with pytest.raises(UnknownName, match=r'Figures can be made of: flow, matrix.*"save SVG"'):
-        figure(random_flow(), view="grid")
+def test_every_view_can_be_drawn_without_a_browser(figure):
+    assert {*VIEWS, "text"} <= {*FIGURE_VIEWS}
+    for view in FIGURE_VIEWS:
+        assert len(list(figure(translation_flow(), view=view))) > 20
+    with pytest.raises(BadChoice, match="There is no view 'globe' here"):
+        figure(random_flow(), view="globe")
+    flow = random_flow()
+    panes = make_panes((flow,), resolve_state(flow, {}))
+    with pytest.raises(UnknownName, match=r"Figures can be made of: flow, .*text\..*save SVG"):
+        draw_panes(panes, "globe", "light")
 
 
 def test_the_legend_can_be_left_out(figure):
-    assert any("longest bar" in text for text in texts(figure(random_flow())))
-    assert not any("longest bar" in text for text in texts(figure(random_flow(), legend=False)))
+    assert any("full row" in text for text in texts(figure(random_flow())))
+    assert not any("full row" in text for text in texts(figure(random_flow(), legend=False)))
 
 
 def test_streams_with_two_texts_have_two_columns(figure):
@@ -174,11 +198,26 @@ def test_a_flow_can_be_drawn_on_axes_that_are_there():
     assert len(axes[1].patches) > 20
 
 
-def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, tmp_path):
+@pytest.mark.parametrize("kind", ["png", "pdf"])
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, tmp_path, kind):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(MissingPackage, match=r"normviz\[figures\]"):
-        random_flow().to_png(tmp_path / "figure.png")
+        getattr(random_flow(), f"to_{kind}")(tmp_path / f"figure.{kind}")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_pdf_has_the_size_of_the_figure_vectors_and_text_and_the_same_bytes(tmp_path):
+    paths = [random_flow().to_pdf(tmp_path / f"{n}.pdf", width_cm=10.16) for n in (1, 2)]
+    data = paths[0].read_bytes()
+    assert data.startswith(b"%PDF")
+    assert data == paths[1].read_bytes()
+    width = float(re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", data).group(1))
+    assert width == pytest.approx(4 * 72)
+    assert b"/Subtype /Image" not in data
+    assert b"/FontFile2" in data  # TrueType, so that its text stays text
+    matrix = random_flow().to_pdf(tmp_path / "matrix.pdf", view="matrix").read_bytes()
+    assert b"/Subtype /Image" not in matrix
 
 
 @pytest.mark.parametrize(

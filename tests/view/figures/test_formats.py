@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from flows import NASTY, random_flow
 from matplotlib.image import imread
-from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.patches import PathPatch, Polygon, Rectangle
 
 from normviz.view.figures.files import draw_figure, render_svg
-from normviz.view.figures.marks import Box, Curve, Drawing, Heatmap, Text
+from normviz.view.figures.marks import Box, Curve, Drawing, Heatmap, Line, Text
 from normviz.view.figures.matplotlib import draw_on_axes, render_png
 from normviz.view.figures.svg import encode_png as png_of_cells
 from normviz.view.figures.svg import svg_text
@@ -56,19 +56,43 @@ def test_svg_has_every_ribbon_bar_and_cell_where_the_drawing_has_it():
     for node, box in zip(boxes, marks(sheet, Box), strict=True):
         place = [float(node.get(name)) for name in ("x", "y", "width", "height")]
         assert place == pytest.approx([box.x, box.y, box.width, box.height], abs=0.01)
-        assert float(node.get("opacity")) == box.opacity
+        assert float(node.get("opacity", "1")) == box.opacity
 
 
-def test_a_heatmap_in_svg_is_a_picture_with_these_very_cells():
-    sheet = draw_figure(random_flow(), view="matrix")
+def test_a_heatmap_in_svg_has_a_rectangle_of_its_color_for_each_run_of_cells():
+    sheet = draw_figure(random_flow(), view="matrix", legend=False)
     (field,) = marks(sheet, Heatmap)
-    (image,) = ET.fromstring(svg_text(sheet, width_cm=8.5)).iter(f"{SVG}image")  # noqa: S314
+    (group,) = ET.fromstring(svg_text(sheet, width_cm=8.5)).iter(f"{SVG}g")  # noqa: S314
+    assert group.get("shape-rendering") == "crispEdges"
+    wide, tall = field.width / 6, field.height / 6
+    found = {}
+    for path in group:
+        for x, y, length in re.findall(r"M([-\d.]+) ([-\d.]+)h([\d.]+)", path.get("d")):
+            row, column = (float(y) - field.y) / tall, (float(x) - field.x) / wide
+            for cell in range(round(float(length) / wide)):
+                found[round(row), round(column) + cell] = path.get("fill")
+    for row, column in np.ndindex(6, 6):
+        assert found[row, column] == "#{:02x}{:02x}{:02x}".format(*field.cells[row, column])
+
+
+def test_a_large_heatmap_is_a_picture_of_these_very_cells():
+    sheet = draw_figure(random_flow(), view="matrix", legend=False)
+    (field,) = marks(sheet, Heatmap)
+    large = replace(field, is_one_of=1000)
+    (image,) = ET.fromstring(  # noqa: S314
+        svg_text(replace(sheet, marks=[large]), width_cm=8.5)
+    ).iter(f"{SVG}image")
     assert image.get("preserveAspectRatio") == "none"
-    assert "pixelated" in image.get("style")
     data = b64decode(image.get("href").removeprefix("data:image/png;base64,"))
     found = np.rint(imread(io.BytesIO(data))[..., :3] * 255).astype(int)
-    assert found.tolist() == field.cells.tolist()
-    assert data == png_of_cells(field.cells)
+    assert found[4::8, 4::8].tolist() == field.cells.tolist()
+    assert (found == found[4::8, 4::8].repeat(8, axis=0).repeat(8, axis=1)).all()
+    assert data == png_of_cells(large.magnified())
+    (on_axes,) = draw_on_axes(replace(sheet, marks=[large]), width_cm=8.5).images
+    left, right, bottom, top = on_axes.get_extent()
+    assert (left, top) == (field.x, field.y)
+    assert (right, bottom) == (field.x + field.width, field.y + field.height)
+    assert on_axes.get_array().tolist() == found.tolist()
 
 
 def test_a_figure_has_the_name_of_its_text_or_of_its_model():
@@ -110,13 +134,37 @@ def test_axes_have_every_ribbon_bar_and_cell():
     for patch, box in zip(bars, marks(sheet, Box), strict=True):
         assert patch.get_xy() == (box.x, box.y)
         assert (patch.get_width(), patch.get_height()) == (box.width, box.height)
-    heatmap = draw_figure(random_flow(), view="matrix")
+    heatmap = draw_figure(random_flow(), view="matrix", legend=False)
     (field,) = marks(heatmap, Heatmap)
-    (image,) = draw_on_axes(heatmap, width_cm=8.5).images
-    left, right, bottom, top = image.get_extent()
-    assert (left, top) == (field.x, field.y)
-    assert (right, bottom) == (field.x + field.width, field.y + field.height)
-    assert image.get_array().tolist() == field.cells.tolist()
+    (mesh,) = draw_on_axes(heatmap, width_cm=8.5).collections
+    corners = mesh.get_coordinates()
+    assert corners[0, 0].tolist() == pytest.approx([field.x, field.y])
+    ends = [field.x + field.width, field.y + field.height]
+    assert corners[-1, -1].tolist() == pytest.approx(ends)
+    assert mesh.get_array().tolist() == field.cells.tolist()
+
+
+def test_lines_and_areas_are_the_same_in_every_format():
+    sheet = draw_figure(
+        random_flow(), view="profile", measure="weight", compare="weighted-norm", legend=False
+    )
+    lines = [line for line in marks(sheet, Line) if line.fill is None]
+    areas = [line for line in marks(sheet, Line) if line.fill is not None]
+    root = ET.fromstring(svg_text(sheet, width_cm=8.5))  # noqa: S314 - our own file
+    for kind, drawn in (("polyline", lines), ("polygon", areas)):
+        nodes = list(root.iter(f"{SVG}{kind}"))
+        for node, line in zip(nodes, drawn, strict=True):
+            numbers = [float(n) for n in re.findall(r"[-\d.]+", node.get("points"))]
+            assert numbers == pytest.approx([n for point in line.points for n in point], abs=0.01)
+            assert node.get("stroke") == line.color
+            assert (node.get("stroke-dasharray") is not None) == line.dashed
+            assert node.get("fill") == (line.fill or "none")
+    axes = draw_on_axes(sheet, width_cm=8.5)
+    strokes = [patch for patch in axes.patches if isinstance(patch, PathPatch)]
+    for patch, line in zip(strokes, lines, strict=True):
+        assert patch.get_path().vertices.ravel() == pytest.approx(np.ravel(line.points))
+        assert (patch.get_linestyle() not in ("-", "solid")) == line.dashed
+    assert len([patch for patch in axes.patches if isinstance(patch, Polygon)]) == len(areas)
 
 
 def test_a_png_is_as_dark_as_its_theme():

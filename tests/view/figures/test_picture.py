@@ -4,18 +4,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from flows import SENTENCE, random_flow, receipt, two_streams, wordy_flow
+from flows import (
+    SENTENCE,
+    ladder_flow,
+    random_flow,
+    receipt,
+    signed_flow,
+    two_streams,
+    wordy_flow,
+)
 
 from normviz.io.from_arrays import from_arrays
 from normviz.view.figures.geometry import FILL, place_focused_ribbons, place_ribbons
-from normviz.view.figures.picture import make_panes, make_picture
-from normviz.view.figures.words import (
-    label_width,
-    legend_phrases,
-    shorten,
-    text_width,
-    wrap_phrases,
-)
+from normviz.view.figures.metrics import label_width, shorten, text_width, wrap_phrases
+from normviz.view.figures.panes import make_panes
+from normviz.view.figures.picture import make_picture
+from normviz.view.figures.words import legend_phrases
 from normviz.view.state import resolve_state
 
 KNOWN = from_arrays(
@@ -86,21 +90,21 @@ def test_a_text_of_special_tokens_only_is_shown_as_it_is():
 def test_a_full_row_is_the_layers_largest_the_models_largest_or_ones_own():
     flow = random_flow()
     rows = flow["weighted-norm"].sum(axis=-1)  # layer head query
-    largest = rows[0].sum(axis=0).max()
+    largest = rows[0].mean(axis=0).max()
     assert picture_of(flow, normalize="layer").units == pytest.approx(np.full(6, largest))
-    ceiling = max(rows[layer].max(axis=-1).sum() for layer in range(3))
+    ceiling = max(rows[layer].max(axis=-1).mean() for layer in range(3))
     assert picture_of(flow, normalize="absolute").units == pytest.approx(np.full(6, ceiling))
     one = max(rows[layer, 2].max() for layer in range(3))
     assert picture_of(flow, normalize="absolute", heads=[2]).units == pytest.approx(np.full(6, one))
-    assert picture_of(flow, normalize="query").units == pytest.approx(rows[0].sum(axis=0))
+    assert picture_of(flow, normalize="query").units == pytest.approx(rows[0].mean(axis=0))
 
 
 def test_the_longest_bar_is_the_layers_or_the_models():
     flow = random_flow()
     norms = flow["value-norm"]
-    own = norms[1].sum(axis=0).max()
+    own = norms[1].mean(axis=0).max()
     assert picture_of(flow, layer=1).norms.unit == pytest.approx(own)
-    ceiling = max(norms[layer].max(axis=-1).sum() for layer in range(3))
+    ceiling = max(norms[layer].max(axis=-1).mean() for layer in range(3))
     assert picture_of(flow, layer=1, normalize="absolute").norms.unit == pytest.approx(ceiling)
 
 
@@ -117,26 +121,66 @@ def test_rows_fill_no_more_than_their_part_of_the_pitch():
 def test_two_flows_are_named_by_what_differs():
     one, other = replace(random_flow(), title="one"), replace(random_flow(), title="other")
     state = resolve_state(one, {"compare": "other"})
-    assert [title for title, _ in make_panes((one, other), state)] == ["one", "other"]
+    assert [pane.title for pane in make_panes((one, other), state)] == ["one", "other"]
     another = replace(other, receipt=receipt([]))
     names = ["numbers from elsewhere", "tiny"]
-    assert [title for title, _ in make_panes((one, another), state)] == names
+    assert [pane.title for pane in make_panes((one, another), state)] == names
 
 
-def test_the_legend_names_the_heads():
-    assert legend_of(random_flow()).startswith("‖αf(x)‖, layer 0, 4 heads · ")
-    assert legend_of(random_flow(), heads=[2], layer=1).startswith("‖αf(x)‖, layer 1, head 2 · ")
-    assert "all heads together" in legend_of(two_streams(), measure="attention")
+def heads_in_words(flow, **state):
+    (pane,) = make_panes((flow,), resolve_state(flow, state))
+    return pane.heads
 
 
-def test_the_legend_tells_what_a_full_row_and_a_dark_cell_stand_for():
+def test_the_heads_are_named():
+    flow = random_flow(heads=6)
+    assert heads_in_words(flow) == "mean of 6 heads"
+    assert heads_in_words(flow, heads=[2], layer=1) == "head 2"
+    assert heads_in_words(flow, heads=[0, 2]) == "mean of heads 0, 2"
+    assert heads_in_words(flow, heads=range(5)) == "mean of 5 of 6 heads"
+    assert heads_in_words(random_flow(heads=1)) == "head 0"
+    assert heads_in_words(two_streams(), measure="attention") == "all heads together"
+
+
+def test_all_heads_are_one_plane_their_mean_and_chosen_ones_add_up_to_theirs():
+    flow = random_flow()
+    values = flow["weight"][1]
+    whole = picture_of(flow, measure="weight", layer=1)
+    assert whole.heads == (None,)
+    assert whole.values == pytest.approx(values.mean(axis=0, keepdims=True))
+    chosen = picture_of(flow, measure="weight", layer=1, heads=[0, 2])
+    assert chosen.heads == (0, 2)
+    assert chosen.values == pytest.approx(values[[0, 2]] / 2)
+
+
+@pytest.mark.parametrize("measure", ["weight", "weighted-norm", "attention", "effective-weight"])
+@pytest.mark.parametrize("layer", [0, 1])
+def test_shares_are_those_of_the_stream(measure, layer):
+    flow = signed_flow() if measure == "effective-weight" else ladder_flow()
+    shares = picture_of(flow, measure=measure, layer=layer).shares
+    assert shares.totals.sum() == pytest.approx(1)
+    categories = np.array(flow.tokens.categories)
+    for category, by_layer in flow.encoder.shares(measure).items():
+        assert shares.totals[categories == category].sum() == pytest.approx(by_layer[layer])
+
+
+def test_hidden_tokens_keep_their_part_of_the_whole():
+    hidden, shown = (picture_of(wordy_flow(), special=how) for how in ("hidden", "shown"))
+    assert hidden.shares.totals.sum() + hidden.hidden == pytest.approx(1)
+    assert shown.hidden == 0
+    chosen = picture_of(random_flow(), heads=[1, 3]).shares
+    assert chosen.heads == (1, 3)
+    assert chosen.values.sum() == pytest.approx(1)
+    assert picture_of(random_flow(), measure="value-norm").shares is None
+
+
+def test_the_legend_tells_what_a_full_row_stands_for():
     flow = random_flow()
     assert "full row: 100% of its own" in legend_of(flow, normalize="query")
     assert f"full row: {picture_of(flow).units[0]:.3g}" in legend_of(flow)
-    darkest = flow["weighted-norm"][0].sum(axis=0).max()
-    assert f"darkest cell: {darkest:#.3g}" in legend_of(flow, "matrix")
     assert "each row divided by its own whole" in legend_of(flow, "matrix", normalize="query")
-    assert "longest bar" not in legend_of(flow, "matrix")
+    assert "bars: share of all that is given" in legend_of(flow)
+    assert "bars" not in legend_of(flow, "matrix")
 
 
 def test_the_legend_says_how_much_is_drawn_and_how_much_wider():
@@ -155,16 +199,27 @@ def test_phrases_share_a_line_as_long_as_there_is_room():
         "one · two",
         "three",
     ]
-    assert wrap_phrases(["a long phrase"], 1, 10) == ["a long phrase"]
+    assert wrap_phrases(["a long phrase"], text_width("phrase", 10), 10) == ["a long", "phrase"]
 
 
 def test_ideographs_take_more_room_than_letters():
     assert text_width("漢字", 10) == 20
-    assert text_width("ab", 10) == pytest.approx(11.2)
-    assert (
-        label_width(["漢字" * 4], 10) > label_width(["ab" * 4], 10) == pytest.approx(8 * 5.6 + 14)
-    )
-    assert label_width([], 10) == 36
+    assert text_width("ab", 10) == pytest.approx(12.6)
+    assert label_width(["漢字" * 4], 10) > label_width(["ab" * 4], 10)
+    assert label_width(["ab"], 10) == pytest.approx(12.6 + 14)
+    assert label_width(["ab"], 10, bold=0) > label_width(["ab"], 10)
+    assert label_width([], 10, heading=22) == 36
+
+
+@pytest.mark.parametrize("bold", [False, True])
+def test_a_line_is_never_wider_than_reckoned_with(bold):
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    font = FontProperties(family="DejaVu Sans", weight="bold" if bold else "normal")
+    for text in ("share given", "‖αf(x)‖ (what it moves) · layer 0", *SENTENCE, "WMQ@%", "éüñ жд"):
+        drawn = TextPath((0, 0), text, size=100, prop=font, usetex=False).get_extents().x1
+        assert drawn <= text_width(text, 100, bold=bold)
 
 
 @pytest.mark.parametrize(
@@ -178,5 +233,5 @@ def test_a_token_can_be_seen_even_if_it_is_blank(piece, seen):
 def test_a_long_token_is_cut_to_its_room():
     cut = shorten("a" * 50, 60, 10)
     assert cut.endswith("…")
-    assert 60 - 5.6 < text_width(cut, 10) <= 60
+    assert 60 - 6.2 < text_width(cut, 10) <= 60
     assert shorten(SENTENCE[1], 60, 10) == "the"
