@@ -210,7 +210,7 @@ function averagedPlanes(pane: Pane): Planes | null {
   const planes = planesOf(pane);
   if (!planes || !measure.axes.includes("head") || !measure.axes.includes("query")) return planes;
   const count = state.heads?.length ?? stream.heads.length;
-  const isMerged = state.heads === null && !measure.signed;
+  const isMerged = state.heads === null;
   const size = planes.values.length / planes.heads.length;
   const values = isMerged ? sumPlanes(planes.values, size) : planes.values;
   if (count === 1 && !isMerged) return planes;

@@ -92,7 +92,7 @@ describe("a difference", () => {
   test("is shown only by views that can compute it from a layer", () => {
     const shown = (view: ViewState["view"]) =>
       panes({ ...pair, view }).map(({ measure }) => measure.id);
-    for (const view of ["flow", "matrix"] as const) {
+    for (const view of ["flow", "matrix", "text"] as const) {
       expect(shown(view)).toEqual(["difference:weight:weighted-norm"]);
     }
     for (const view of ["stack", "grid", "profile", "alignment"] as const) {

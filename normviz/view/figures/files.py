@@ -12,6 +12,7 @@ from normviz.view.figures.geometry import MAX_RIBBONS
 from normviz.view.figures.marks import Drawing
 from normviz.view.figures.panes import Pane, make_panes
 from normviz.view.state import (
+    BadChoice,
     FigureOptions,
     require_bool,
     require_options,
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 COLUMN_CM = 8.5
 """The width of a column in a paper; two panes take two columns."""
-
-TEXT = "text"
-"""The view of running text, which figures have whether or not the widget does."""
 
 WITHOUT_DPI = [name for name in FigureOptions.__annotations__ if name != "dpi"]
 """The options of figures that have no dots."""
@@ -47,13 +45,15 @@ def draw_figure(
 def resolve_panes(flow: Flow, options: FigureOptions) -> tuple[list[Pane], str]:
     """Return the panes of a figure, and the name of its view."""
     flows, for_view = split_flows(flow, options)
-    view = for_view.get("view")
-    if view == TEXT:
-        for_view = {**for_view, "view": None}
     state = resolve_state(flow, for_view)
     require_other_flow(state.compare, flows, "flow.to_svg(path, compare=other)")
-    name = TEXT if view == TEXT else state.view
-    return make_panes(flows, state, name), name
+    if state.difference:
+        raise BadChoice(
+            "difference=True is given for a figure.",
+            "A figure shows two measures side by side.",
+            "Leave it out, or open the flow as a widget or page and save the picture there.",
+        )
+    return make_panes(flows, state, state.view), state.view
 
 
 def _title_of(flow: Flow, title: object) -> str | None:
