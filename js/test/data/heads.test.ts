@@ -9,6 +9,7 @@ import {
   strongestHead,
 } from "../../src/data/layer";
 import { sumOf } from "../../src/math/arrays";
+import { deep } from "../support/deep";
 import { contractPane, contractPicture, pane, picture } from "../support/fixtures";
 
 /** Two heads, two queries, three keys. */
@@ -71,6 +72,18 @@ describe("the heads of a picture", () => {
         });
       }),
     );
+  });
+
+  test("have the signs of some apart, and those of all in their mean", () => {
+    const heads = [[[0.5]], [[-0.2]], [[-0.6]]];
+    const sizes = (chosen: number[] | null) => {
+      const found = pictureOf(
+        deep([heads], { measure: { signed: true }, changes: { heads: chosen } }),
+      );
+      return rounded(found?.sizes ?? []);
+    };
+    expect(sizes([0, 1])).toEqual([0.25, 0.1]);
+    expect(sizes(null)).toEqual([0, 0.1]);
   });
 
   test("have a common scale in all layers, which is the mean of theirs", () => {
