@@ -74,7 +74,8 @@ def _describe_flow(flow: Flow, precision: str) -> dict[str, Any]:
     text = f"{receipt}\nnumbers in this view: {PRECISIONS[precision]}, as {precision}"
     return {
         "title": flow.title,
-        "model": _describe_model(flow),
+        "model": receipt.model_name,
+        "size": _describe_size(flow),
         "measures": [asdict(MEASURES[name]) for name in (*flow.measures, *_unheld_aliases(flow))],
         "streams": [_describe_stream(stream, receipt) for stream in flow.streams.values()],
         "receipt": {"ok": receipt.ok, "headline": receipt.headline(), "text": text},
@@ -83,13 +84,12 @@ def _describe_flow(flow: Flow, precision: str) -> dict[str, Any]:
     }
 
 
-def _describe_model(flow: Flow) -> str:
-    """Return the name of the model, with its size where it has one stream."""
+def _describe_size(flow: Flow) -> str:
+    """Return how large the model is, where it has one stream; else nothing."""
     if len(flow.streams) != 1:
-        return flow.receipt.model_name
+        return ""
     (stream,) = flow.streams.values()
-    size = f"{len(stream.layer_contents)} layers × {len(stream.heads)} heads"
-    return f"{flow.receipt.model_name} ({size})"
+    return f"{len(stream.layer_contents)} layers × {len(stream.heads)} heads"
 
 
 def _unheld_aliases(flow: Flow) -> list[str]:

@@ -5,7 +5,7 @@ import { element } from "../draw/dom";
 /** A box that opens over the view; Escape, or a click elsewhere, closes it. */
 export function menu(content: HTMLElement, signal: AbortSignal) {
   const title = element("button", { type: "button", class: "nv-menu", "aria-expanded": "false" });
-  const box = element("div", { class: "nv-box", hidden: "" }, content);
+  const box = element("div", { class: "nv-popup", hidden: "" }, content);
   const node = element("div", { class: "nv-group nv-opening" }, title, box);
   const open = (isOpen: boolean): void => {
     box.hidden = !isOpen;

@@ -119,8 +119,8 @@ export function watchSize(node: HTMLElement, draw: () => void, signal: AbortSign
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
 }
 
-function titleLine({ model, title: text, note = "" }: Flow): HTMLElement {
-  const name = element("span", { class: "nv-model" }, model);
+function titleLine({ model, size = "", title: text, note = "" }: Flow): HTMLElement {
+  const name = element("span", { class: "nv-model" }, size ? `${model} (${size})` : model);
   const aside = note ? [element("span", { class: "nv-note", role: "note" }, ` ${note}`)] : [];
   const words = element("span", { dir: "auto" }, text); // a right-to-left text must not turn the note
   return element("p", { class: "nv-title", title: text }, name, words, ...aside);

@@ -250,6 +250,8 @@ export interface Gold {
 export interface Flow {
   title: string;
   model: string;
+  /** How many layers and heads the model has; empty if it has several streams. */
+  size?: string;
   /** What was left out of a file, in one sentence. */
   note?: string;
   measures: Measure[];

@@ -157,7 +157,7 @@ describe("two measures", () => {
 
 describe("the heads", () => {
   const title = () => find(".nv-opening .nv-menu")[0] as HTMLButtonElement;
-  const box = () => find(".nv-box")[0];
+  const box = () => find(".nv-popup")[0];
 
   test("are named by the model's numbers, and show which are on", () => {
     expect(inside("heads").map((made) => made.textContent)).toEqual(["all", "strongest", "1", "3"]);

@@ -10,7 +10,7 @@ function shown() {
   const outside = element("button", {}, "outside");
   const { node, title } = menu(inside, scope.signal);
   document.body.append(node, outside);
-  const box = node.querySelector(".nv-box") as HTMLElement;
+  const box = node.querySelector(".nv-popup") as HTMLElement;
   const isOpen = () => {
     expect(title.getAttribute("aria-expanded")).toBe(String(!box.hidden));
     return !box.hidden;
