@@ -57,11 +57,12 @@ def test_a_notebook_executed_for_export_holds_the_whole_page(notebook, offline):
     subprocess.run(command, env=environment, check=True, capture_output=True)
     tab = offline(notebook.with_suffix(".html").read_text(encoding="utf-8"))
     inside = tab.frame_locator("iframe")
-    expect(inside.locator(".nv-tokens.nv-key li")).to_have_text(["the", "cat", "sat"])
-    assert inside.locator(".nv-base").evaluate(INK)["inked"] > 500
-    before = inside.locator(".nv-base").evaluate(INK)
+    pane = inside.locator(".nv-pane").first
+    expect(pane.locator(".nv-tokens.nv-key li")).to_have_text(["the", "cat", "sat"])
+    assert pane.locator(".nv-base").evaluate(INK)["inked"] > 500
+    before = pane.locator(".nv-base").evaluate(INK)
     choose_head(inside, 1)
-    assert inside.locator(".nv-base").evaluate(INK) != before
+    assert pane.locator(".nv-base").evaluate(INK) != before
 
 
 def test_a_saved_notebook_without_widget_state_shows_a_still_picture(notebook, offline):

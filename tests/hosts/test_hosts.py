@@ -6,6 +6,7 @@ import textwrap
 
 import psutil
 import pytest
+from browser import expect_layer, step_layer
 from hosts import FLOW, TOKEN, free_port, marimo, running
 from playwright.sync_api import expect
 from visits import STATIC, Notebook, expect_drawn, expect_framed, visiting
@@ -13,7 +14,7 @@ from visits import STATIC, Notebook, expect_drawn, expect_framed, visiting
 TELLING = """
 import ipywidgets
 
-w = flow.widget()
+w = flow.widget(layer=0)
 told = ipywidgets.Label()
 w.observe(lambda _: setattr(told, "value", f"Python sees layer {w.layer}"), "layer")
 ipywidgets.VBox([w, told])
@@ -35,7 +36,7 @@ def _():
 
 @app.cell
 def _(flow, mo):
-    view = mo.ui.anywidget(flow.widget())
+    view = mo.ui.anywidget(flow.widget(layer=0))
     view
     return (view,)
 
@@ -110,7 +111,7 @@ def test_marimo_draws_the_widget_and_loads_nothing(visit, marimo_host):
     visit.page.goto(marimo_host.url)
     views = visit.page.locator(".normviz")
     expect(views).to_have_count(3)
-    for index, layer in enumerate((0, 1, 0)):
+    for index, layer in enumerate((0, 1, 1)):
         expect_drawn(views.nth(index))
         expect_layer(views.nth(index), str(layer))
     expect_heard(visit.page, views.nth(0))

@@ -3,15 +3,17 @@
 from itertools import pairwise
 
 import pytest
-from browser import choose_head, step_layer, token
+from browser import choose_head, choose_layer, expect_layer, measure_button, step_layer, token
 from hosts import FLOW
 from playwright.sync_api import expect
 from visits import STATIC, Notebook, expect_drawn, expect_framed, painted, visiting
 
-WIDGET = "w = flow.widget()\nw"
+PLAIN = 'measure="weighted-norm", layer=0, normalize="layer"'
+"""A widget of one measure in its first layer."""
+WIDGET = f"w = flow.widget({PLAIN})\nw"
 SEEN = "print(w.layer, w.measure, w.token, w.role, w.heads, w.normalize, w.theme)"
-FRESH = """
-first = flow.widget()
+FRESH = f"""
+first = flow.widget({PLAIN})
 for name in ("layer", "measure", "token", "role", "heads", "normalize", "theme"):
     setattr(w, name, getattr(first, name))
 print("fresh")
@@ -57,7 +59,7 @@ def notebook_of_several(browser, jupyter_host):
     with visiting(browser) as visit:
         cells = (
             f"import ipywidgets{FLOW}",
-            *(f"{name} = flow.widget()\n{name}" for name in "abc"),
+            *(f"{name} = flow.widget({PLAIN})\n{name}" for name in "abc"),
             'link = ipywidgets.jslink((a, "layer"), (b, "layer"))',
             "print(a.layer, b.layer, c.layer, a.measure, b.measure, c.measure)",
             "c.close()\nprint('closed')",
@@ -76,10 +78,6 @@ def several(notebook_of_several):
     assert (notebook.visit.trouble, notebook.visit.elsewhere) == ([], [])
 
 
-def layer(view):
-    return view.locator("select[aria-label=layer]")
-
-
 def test_the_widget_is_drawn_and_its_tokens_are_text(lab):
     for cell in (1, 2):
         expect_drawn(lab.view(cell))
@@ -87,11 +85,11 @@ def test_the_widget_is_drawn_and_its_tokens_are_text(lab):
 
 CONTROLS = {
     "measure": (
-        lambda view: view.get_by_role("button", name="α where it looks").click(),
+        lambda view: measure_button(view, "α").click(),
         "0 weight None query None layer auto",
     ),
     "layer": (
-        lambda view: layer(view).select_option("2"),
+        lambda view: choose_layer(view, 2),
         "2 weighted-norm None query None layer auto",
     ),
     "the next layer": (
@@ -184,17 +182,15 @@ def test_what_python_sets_is_shown_in_every_view(lab):
     before = painted(lab.view(1))
     lab.run(4)
     for cell in (1, 2):
-        expect(layer(lab.view(cell))).to_have_value("2")
+        expect_layer(lab.view(cell), 2)
         expect(lab.view(cell).locator(".nv-sentence").first).to_contain_text("Layer 2,")
     painted(lab.view(1), unlike=before)
 
 
 def test_two_views_of_one_widget_stay_in_step(lab):
     one, other = lab.view(1), lab.view(2)
-    one.get_by_role("button", name="α where it looks").click()
-    expect(other.get_by_role("button", name="α where it looks")).to_have_attribute(
-        "aria-pressed", "true"
-    )
+    measure_button(one, "α").click()
+    measure_button(expect(other, "α")).to_have_attribute("aria-pressed", "true")
     token(other, "query", 4).click()
     lab.page.mouse.move(2, 2)
     sentences = [view.locator(".nv-sentence").first for view in (one, other)]
@@ -216,11 +212,11 @@ def test_the_view_is_dark_when_lab_is_dark(lab):
 
 def test_linked_widgets_share_a_layer_and_others_are_left_alone(several):
     before = painted(several.view(3))
-    layer(several.view(1)).select_option("2")
-    several.view(1).get_by_role("button", name="α where it looks").click()
-    expect(layer(several.view(2))).to_have_value("2")
+    choose_layer(several.view(1), 2)
+    measure_button(several.view(1), "α").click()
+    expect_layer(several.view(2), 2)
     several.says(5, "2 2 0 weight weighted-norm weighted-norm")
-    layer(several.view(2)).select_option("1")
+    choose_layer(several.view(2), 1)
     several.says(5, "1 1 0 weight weighted-norm weighted-norm")
     assert painted(several.view(3)) == before
 
@@ -228,7 +224,7 @@ def test_linked_widgets_share_a_layer_and_others_are_left_alone(several):
 def test_a_cell_that_runs_again_has_one_view(several):
     for _ in range(3):
         several.run(3)
-    layer(several.view(1)).select_option("2")
+    choose_layer(several.view(1), 2)
     several.says(5, "2 2 0 weighted-norm weighted-norm weighted-norm")
     for cell in (1, 2, 3):
         expect(several.view(cell)).to_have_count(1)
@@ -239,7 +235,7 @@ def test_a_closed_widget_takes_its_view_along(several):
     painted(several.view(3))
     several.says(6, "closed")
     expect(several.view(3)).to_have_count(0)
-    several.view(1).get_by_role("button", name="α where it looks").click()
+    measure_button(several.view(1), "α").click()
     several.says(5, "0 0 0 weight weighted-norm weighted-norm")
     expect_drawn(several.view(1))
 
@@ -252,7 +248,7 @@ def test_after_a_restart_of_the_kernel_the_picture_stays_and_can_be_used(opened)
     lab.page.locator(".jp-Dialog .jp-mod-accept").click()
     lab.says(2, "False")
     before = painted(lab.view(1))
-    layer(lab.view(1)).select_option("2")
+    choose_layer(lab.view(1), 2)
     expect(lab.view(1).locator(".nv-sentence").first).to_contain_text("Layer 2,")
     painted(lab.view(1), unlike=before)
 
@@ -261,18 +257,18 @@ def test_a_notebook_that_is_loaded_again_shows_what_was_chosen_and_static_flows(
     lab = opened("reloaded", FLOW, WIDGET, STATIC)
     lab.run_all()
     expect_framed(lab.page)
-    layer(lab.view(1)).select_option("2")
+    choose_layer(lab.view(1), 2)
     lab.save()
     lab.page.reload()
-    expect(layer(lab.view(1))).to_have_value("2")
+    expect_layer(lab.view(1), 2)
     expect_drawn(lab.view(1))
     expect_framed(lab.page)
 
 
-LARGE = """
+LARGE = f"""
 import normviz.view.widget
 normviz.view.widget.SEND_WHOLE_LIMIT, normviz.view.widget.MESSAGE_BYTES = 0, 64
-large = flow.widget()
+large = flow.widget({PLAIN})
 large
 """
 
@@ -283,10 +279,10 @@ def test_numbers_that_are_not_sent_at_once_are_fetched_when_they_are_shown(opene
     view = notebook.view(1)
     expect_drawn(view)
     before = painted(view)
-    layer(view).select_option("2")
+    choose_layer(view, 2)
     expect(view.locator(".nv-sentence").first).to_contain_text("Layer 2,")
     painted(view, unlike=before)
-    for name in ("stack", "grid", "matrix", "profile"):
+    for name in ("text", "stack", "grid", "matrix", "profile"):
         view.locator("[aria-label=view] button").get_by_text(name, exact=True).click()
         expect(view.locator(".nv-waiting")).to_have_text("")
         expect(view.locator(".nv-notice")).to_have_count(0)

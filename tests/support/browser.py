@@ -5,6 +5,7 @@ is optional.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -62,6 +63,10 @@ INK = """canvas => {
 """The number of painted pixels of a canvas, and a checksum of their colors."""
 
 
+SHOW_MORE = "try { localStorage.setItem('normviz.more', 'open') } catch {}"
+"""Opens the row of further controls; frames without storage do not remember it."""
+
+
 @contextmanager
 def opening(browser: Browser, folder: Path, **options: Any) -> Iterator[Callable[..., Page]]:
     """A function that opens flows and pages from disk; errors, alerts and requests fail the test.
@@ -73,7 +78,7 @@ def opening(browser: Browser, folder: Path, **options: Any) -> Iterator[Callable
     path = folder / "figure.html"
     trouble: list[str] = []
 
-    context.add_init_script("localStorage.setItem('normviz.more', 'open')")
+    context.add_init_script(SHOW_MORE)
 
     def opened(content: Flow | str, *, complains: bool = False, **state: Any) -> Page:
         if isinstance(content, str):
@@ -114,6 +119,12 @@ def plain_state(flow: Flow, state: dict[str, Any]) -> dict[str, Any]:
     measure = "weighted-norm" if "weighted-norm" in stream else stream.measures[0]
     plain = {"stream": name, "measure": measure, "layer": stream.layers[0], "normalize": "layer"}
     return plain | {"view": "flow"} | state
+
+
+def measure_button(tab, label):
+    """The button of a measure; its words are hidden where there is no room for them."""
+    name = re.compile(f"^{re.escape(label)}")
+    return tab.locator("[aria-label=measure]").get_by_role("button", name=name)
 
 
 def choose_layer(tab, number):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from browser import INK, step_layer
+from browser import INK, SHOW_MORE, step_layer
 from hosts import PATIENCE, TOKEN, TOKENS, Host
 from playwright.sync_api import Browser, Locator, Page, expect
 
@@ -50,6 +50,7 @@ def visiting(browser: Browser) -> Iterator[Visit]:
     """A tab that can reach only this machine, and records its requests and errors."""
     context = browser.new_context(viewport={"width": 1200, "height": 1800})
     context.set_default_timeout(PATIENCE * 1000)
+    context.add_init_script(SHOW_MORE)
     context.route(re.compile(ELSEWHERE), lambda route: route.abort())
     visit = Visit(context.new_page(), [], [])
 
@@ -85,7 +86,8 @@ def painted(view: Locator, *, unlike: dict[str, int] | None = None) -> dict[str,
 
 def expect_drawn(view: Locator) -> None:
     """Expect a view with its tokens, with ink, and without a notice."""
-    expect(view.locator(".nv-tokens.nv-key li")).to_have_text(TOKENS)
+    pane = view.locator(".nv-pane").first
+    expect(pane.locator(".nv-tokens.nv-key li")).to_have_text(TOKENS)
     painted(view)
     expect(view.locator(".nv-notice")).to_have_count(0)
 

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from browser import INK, choose_layer, expect_layer, pressed, token
+from browser import INK, choose_layer, expect_layer, measure_button, pressed, token
 from flows import NASTY, random_flow
 from playwright.sync_api import expect
 from profiles import random_profile
@@ -128,7 +128,8 @@ def test_a_frame_draws_on_the_page_of_a_strict_host_without_network(put_frame):
     flow = random_flow()
     _, inside = put_frame(flow, layer=1)
     expect(inside.locator(".nv-sentence").first).to_contain_text("Layer 1,")
-    assert inside.locator(".nv-tokens.nv-key li").all_inner_texts() == list(flow.tokens)
+    pane = inside.locator(".nv-pane").first
+    assert pane.locator(".nv-tokens.nv-key li").all_inner_texts() == list(flow.tokens)
     assert inside.locator(".nv-base").first.evaluate(INK)["inked"] > 5000
 
 
@@ -146,7 +147,7 @@ def test_a_profile_is_shown_in_such_a_frame(put_frame, displays):
 def test_the_controls_in_a_frame_work(put_frame):
     tab, inside = put_frame(random_flow())
     before = inside.locator(".nv-base").first.evaluate(INK)
-    inside.get_by_role("button", name="α where it looks").click()
+    measure_button(inside, "α").click()
     assert pressed(inside, "measure") == ["α"]
     choose_layer(inside, 2)
     token(inside, "query", 2).click()
