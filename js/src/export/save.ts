@@ -105,6 +105,7 @@ function drawOnPaper<T>({ root, gallery, panes, store }: Page, read: () => T): T
   };
   // Vectors in light colors need not be drawn again.
   const isReady = shade === "light" && gallery.frames.every(({ view }) => view.vectors);
+  root.style.minHeight = `${root.offsetHeight}px`; // a shorter page would scroll
   root.classList.add("nv-still");
   try {
     return withPixelRatio(finestRatio(gallery.node), () => {
@@ -115,6 +116,7 @@ function drawOnPaper<T>({ root, gallery, panes, store }: Page, read: () => T): T
   } finally {
     if (!isReady) draw(shade);
     root.classList.remove("nv-still");
+    root.style.minHeight = "";
   }
 }
 
