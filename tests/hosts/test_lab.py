@@ -190,7 +190,7 @@ def test_what_python_sets_is_shown_in_every_view(lab):
 def test_two_views_of_one_widget_stay_in_step(lab):
     one, other = lab.view(1), lab.view(2)
     measure_button(one, "α").click()
-    measure_button(expect(other, "α")).to_have_attribute("aria-pressed", "true")
+    expect(measure_button(other, "α")).to_have_attribute("aria-pressed", "true")
     token(other, "query", 4).click()
     lab.page.mouse.move(2, 2)
     sentences = [view.locator(".nv-sentence").first for view in (one, other)]
