@@ -3,11 +3,15 @@
 import re
 
 import pytest
-from browser import INK, ink, token
+from browser import INK, ink, pressed, token
 from flows import NASTY, VIEWS_OF_A_TEXT, random_flow
 from playwright.sync_api import expect
 
 from normviz.view.page import build_page as html
+from normviz.view.payload import FORMAT
+
+PLAIN = {"measure": "weighted-norm", "layer": 0, "normalize": "layer"}
+"""One measure, of the first layer."""
 
 
 def test_nasty_tokens_are_shown_and_do_nothing(show):
@@ -58,20 +62,21 @@ def test_a_token_cannot_turn_the_sentence_round(show, mark):
     tab = show(random_flow([f"{mark}evil", "b"]), token=0)
     first, last = tab.evaluate(BEFORE, "takes")
     assert first < last
-    order = [tab.evaluate(BEFORE, words)[0] for words in ("all 4", "takes")]
+    order = [tab.evaluate(BEFORE, words)[0] for words in ("mean of 4", "takes")]
     assert order == sorted(order)
 
 
 def test_two_views_on_one_page_keep_apart(show):
-    text = html(random_flow())
+    text = html(random_flow(), **PLAIN)
     main = re.search(r"<main.*</main>", text, re.DOTALL).group()
     tab = show(text.replace(main, main + main))
     views = tab.locator(".normviz")
     expect(views).to_have_count(2)
     second = views.nth(1).locator(".nv-base").evaluate(INK)
     views.nth(0).locator(".nv-tokens.nv-query li").nth(1).click()
-    views.nth(0).get_by_role("button", name="α where it looks").first.click()
-    expect(views.nth(1).locator("[aria-label=measure] [aria-pressed=true]")).to_have_text("‖αf(x)‖")
+    views.nth(0).get_by_role("button", name="α", exact=True).click()
+    assert pressed(views.nth(0), "measure") == ["α"]
+    assert pressed(views.nth(1), "measure") == ["‖αf(x)‖"]
     assert views.nth(1).locator(".nv-base").evaluate(INK) == second
     assert tab.locator("[id]").count() == 0
 
@@ -120,7 +125,7 @@ def test_numbers_that_did_not_arrive_leave_a_sentence(show):
 
 
 def test_a_file_of_another_version_leaves_a_sentence(show):
-    tab = show(html(random_flow()).replace('"format":4', '"format":99'), complains=True)
+    tab = show(html(random_flow()).replace(f'"format":{FORMAT},', '"format":99,'), complains=True)
     expect(tab.locator(".nv-notice")).to_contain_text("has format 99")
 
 

@@ -110,13 +110,16 @@ def test_without_anything_to_compare_the_control_says_what_to_do(show):
 
 
 def test_the_address_keeps_the_color(show):
-    tab = show(random_flow(), **PAIR)
+    flow = random_flow()
+    tab = show(flow, **PAIR)
     tab.locator("select[aria-label='color by']").select_option("overlap")
     assert hash_of(tab) == "color_by=overlap"
-    tab.get_by_role("button", name="copy the Python").click()
-    expect(tab.get_by_label("the view as code")).to_have_value(
-        'flow.widget(view="grid", measure="weight", compare="weighted-norm", color_by="overlap")'
-    )
+    tab.get_by_role("button", name="copy as code").click()
+    code = tab.get_by_label("the view as code").input_value()
+    assert code == 'flow.widget(view="grid", layer=0, normalize="layer", color_by="overlap")'
+    made = eval(code, {"flow": flow})  # noqa: S307 - the code is what is tested
+    shown = {"view": made.view, "measure": made.measure, "compare": made.compare}
+    assert (shown, made.color_by) == (PAIR, "overlap")
 
 
 def test_sorted_tiles_stay_on_the_board_and_a_narrow_page_is_not_made_wider(show):

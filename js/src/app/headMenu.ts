@@ -15,7 +15,7 @@ const STRONGEST = "the head that moves the most, for the pinned token or overall
 /** If all heads are shown, a click on a chip leaves only one; then each can be toggled. */
 export function headMenu(store: Store, tiles: Tiles, signal: AbortSignal): Control {
   const { node: chips, fill } = group("heads", "nv-heads");
-  const { node, title } = menu(chips, signal);
+  const { node, title, shut } = menu(chips, signal);
   const create = (heads: number[]) => () => [
     button("all", "all heads, as their mean", () => store.choose({ heads: null }), signal),
     button("strongest", STRONGEST, () => chooseStrongestHead(store, tiles), signal),
@@ -29,6 +29,7 @@ export function headMenu(store: Store, tiles: Tiles, signal: AbortSignal): Contr
     const isIdle = !isUsed(store, "heads");
     title.textContent = `heads: ${isIdle ? "together" : nameOf(chosen)}`;
     title.disabled = isIdle;
+    if (isIdle) shut();
     node.hidden = heads.length < 2;
     const [all, , ...each] = fill(heads.join(), create(heads));
     markPressed([all], () => chosen === null);

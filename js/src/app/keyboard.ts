@@ -29,6 +29,12 @@ function isForControl({ target, key }: KeyboardEvent): boolean {
   return target.type === "range" ? isArrow : key !== "Escape";
 }
 
+/** Scroll the page to the token that was stepped to, if it is outside of the window. */
+function scrollToToken(root: HTMLElement): void {
+  const token = root.querySelector(".nv-tokens .nv-on, .nv-passage .nv-on");
+  token?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
 /** Listen while the view, or anything in it, has the focus. */
 export function listenToKeys(root: HTMLElement, store: Store, signal: AbortSignal): void {
   const onKey = (event: KeyboardEvent): void => {
@@ -38,6 +44,7 @@ export function listenToKeys(root: HTMLElement, store: Store, signal: AbortSigna
     event.preventDefault();
     event.stopPropagation();
     action();
+    if (event.key.startsWith("Arrow")) scrollToToken(root);
   };
   root.addEventListener("keydown", onKey, { signal });
 }

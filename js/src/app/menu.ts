@@ -23,7 +23,12 @@ export function menu(content: HTMLElement, signal: AbortSignal) {
     if (!event.composedPath().includes(node)) open(false);
   };
   document.addEventListener("pointerdown", leave, { signal });
-  return { node, title };
+  const shut = (): void => {
+    // The focus stays in the view, so that its keys go on working.
+    if (box.matches(":focus-within")) node.closest<HTMLElement>("[tabindex]")?.focus();
+    open(false);
+  };
+  return { node, title, shut };
 }
 
 const MORE = "normviz.more";
