@@ -42,7 +42,6 @@ export function layerPicker(store: Store, signal: AbortSignal): Control {
 function layerBar(store: Store, layer: Layer, count: number, signal: AbortSignal): HTMLElement {
   const { number, instead, height, title } = layer;
   const made = button("", title, () => store.choose({ layer: number }), signal);
-  made.setAttribute("aria-label", title);
   made.disabled = instead !== "";
   made.dataset.layer = String(number);
   const bar = element("i", { "aria-hidden": "true" });

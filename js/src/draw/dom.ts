@@ -14,7 +14,7 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
-/** A button that is active until the signal is aborted. */
+/** A button that is active until the signal is aborted; a symbol is named by its title. */
 export function button(
   label: string,
   title: string,
@@ -22,6 +22,7 @@ export function button(
   signal: AbortSignal,
 ): HTMLButtonElement {
   const node = element("button", { type: "button", title }, label);
+  if (!/[\p{L}\p{N}]/u.test(label)) node.setAttribute("aria-label", title);
   node.addEventListener("click", press, { signal });
   return node;
 }

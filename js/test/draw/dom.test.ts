@@ -78,3 +78,18 @@ test("buttons outside a toolbar are all stops of the Tab key", () => {
   markPressed(buttons, (index) => index === 1);
   expect(buttons.map(({ tabIndex }) => tabIndex)).toEqual([0, 0]);
 });
+
+describe("a button", () => {
+  test.each([
+    ["next", null],
+    ["‖αf(x)‖", null],
+    ["3", null],
+    ["›", "the next match"],
+    ["+", "the next match"],
+    ["", "the next match"],
+  ])("is named by its text, or by its title if that has no word: %j", (label, name) => {
+    const made = button(label, "the next match", () => {}, scope.signal);
+    expect(made.getAttribute("aria-label")).toBe(name);
+    expect(made.title).toBe("the next match");
+  });
+});
