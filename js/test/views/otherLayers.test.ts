@@ -73,7 +73,7 @@ describe("the stack of a model with layers without attention", () => {
 
   test("has a labeled band at the place of each run of them", () => {
     const { all, texts } = drawn(stackView);
-    expect(texts(".nv-layer")).toEqual(["1", "4"]);
+    expect(texts(".nv-number")).toEqual(["1", "4"]);
     expect(texts(".nv-band")).toEqual(["0", "2–3", "5–6"]);
     expect(all(".nv-band").map(({ title }) => title)).toEqual([
       "no attention: JambaMambaMixer",

@@ -69,7 +69,7 @@ export function buildElements(reach: StageActions, signal: AbortSignal) {
   const top = element("canvas", { class: "nv-top", "aria-hidden": "true" });
   const names = element("div", { class: "nv-names", "aria-hidden": "true" });
   const field = element("div", { class: "nv-field" });
-  const titles = element("div", { class: "nv-layers" });
+  const titles = element("div", { class: "nv-titles" });
   const shades = element("div", { class: "nv-shades", "aria-hidden": "true" });
   const remark = element("p", { class: "nv-remark", hidden: "" });
   const stage = element(
@@ -160,7 +160,7 @@ export function showTitles(
     return isTraced ? after : (columnStart(lanes, index) + after) / 2;
   });
   const numbers = numberedColumns(xs, on).map((index) => {
-    const number = element("span", { class: "nv-layer" }, String(layers[index]));
+    const number = element("span", { class: "nv-number" }, String(layers[index]));
     number.style.left = `${xs[index]}px`;
     number.classList.toggle("nv-on", index === on);
     return number;

@@ -62,14 +62,14 @@ describe("the stack", () => {
     const { view, items } = shown(deep(TWO));
     expect(items("key").map((item) => item.textContent)).toEqual(["t0", "t1", "t2"]);
     expect(items("query")).toHaveLength(3);
-    const titles = [...view.node.querySelectorAll(".nv-layer")];
+    const titles = [...view.node.querySelectorAll(".nv-number")];
     expect(titles.map((title) => title.textContent)).toEqual(["0", "1"]);
   });
 
   test("shows all tokens from the last layer while none is in focus", () => {
     const { view } = shown(deep(TWO, { changes: { layer: 0 } }));
     expect(view.describe(null).sentence).toContain("all tokens together after layer 1");
-    expect(view.node.querySelector(".nv-layer.nv-on")?.textContent).toBe("1");
+    expect(view.node.querySelector(".nv-number.nv-on")?.textContent).toBe("1");
   });
 
   test("follows a token from the chosen layer, and dims what it is not made of", () => {
