@@ -64,7 +64,8 @@ def test_links_are_those_of_python_and_judged_by_the_gold(show):
 def test_two_measures_stand_side_by_side_and_point_at_the_same_word(show):
     flow = golden()
     tab = show(flow, view="alignment", measure="weight", compare="weighted-norm", layer=1)
-    expect(tab.locator(".nv-caption")).to_have_text(["α", "‖αf(x)‖"])
+    expect(tab.locator(".nv-caption b")).to_have_text(["α", "‖αf(x)‖"])
+    expect(tab.locator(".nv-caption small")).to_have_text(["where it looks", "what it moves"])
     for at, measure in enumerate(("weight", "weighted-norm")):
         found = tab.locator(".nv-pane").nth(at).locator(".nv-link").evaluate_all(JUDGED)
         assert {tuple(line) for line in found} == judged(flow, measure, layer=1)
@@ -115,7 +116,7 @@ def test_the_field_can_be_pointed_at_and_a_click_pins(show):
 def test_what_cannot_be_aligned_says_so_and_the_tab_is_for_two_texts_only(show):
     tab = show(golden(), view="alignment", measure="value-norm")
     expect(tab.locator(".nv-sentence")).to_contain_text("‖f(x)‖ has no queries")
-    tab.get_by_role("button", name="the encoder stream").click()
+    tab.get_by_role("button", name="encoder", exact=True).click()
     assert pressed(tab, "view") == ["flow"]
     tab.locator("[aria-label=view] button").get_by_text("alignment", exact=True).click()
     assert (pressed(tab, "view"), pressed(tab, "stream")) == (["alignment"], ["cross"])

@@ -82,7 +82,8 @@ def test_mass_goes_only_where_the_layers_send_it(show):
     inked = """canvas => [[0.02, 1.5], [0.02, 2.5], [0.52, 2.5], [0.52, 0.5]].map(([x, row]) => {
       const field = document.querySelector('.nv-field');
       const at = field.offsetLeft + 8 + (field.offsetWidth - 16) * x;
-      return canvas.getContext('2d').getImageData(at, row * 20, 1, 1).data[3] > 60;
+      const pitch = document.querySelector('.nv-tokens.nv-key li').offsetHeight;
+      return canvas.getContext('2d').getImageData(at, row * pitch, 1, 1).data[3] > 60;
     })"""
     assert tab.locator(".nv-top").evaluate(inked) == [True, False, True, False]
 
@@ -96,7 +97,7 @@ def test_pointing_at_a_token_of_a_layer_traces_from_there(show):
     expect(tab.locator(".nv-sentence")).to_contain_text(
         f"‘animal’ after layer 1 is made of {told(flow, made_of(flow, 2, 1))}"
     )
-    expect(tab.locator(".nv-layer.nv-on")).to_have_text("1")
+    expect(tab.locator(".nv-number.nv-on")).to_have_text("1")
     tab.mouse.move(*place(tab, 0, 4, 2))
     expect(tab.locator(".nv-sentence")).to_contain_text("‘animal’ makes up")
 
@@ -230,7 +231,7 @@ def test_a_deep_model_fits_and_its_numbers_do_not_overlap(show, layers):
         figure = tab.locator(".nv-stack")
         assert figure.evaluate("node => node.scrollWidth <= node.clientWidth")
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        titles = tab.locator(".nv-stack :is(.nv-first, .nv-layer)").all()
+        titles = tab.locator(".nv-stack :is(.nv-first, .nv-number)").all()
         boxes = [title.bounding_box() for title in titles]
         first = figure.bounding_box()["x"] + tab.locator(".nv-field").evaluate("f => f.offsetLeft")
         assert titles[0].inner_text() == "after layer"
@@ -238,7 +239,7 @@ def test_a_deep_model_fits_and_its_numbers_do_not_overlap(show, layers):
         ends = [box["x"] + box["width"] for box in boxes[1:]]
         starts = [box["x"] for box in boxes[2:]]
         assert all(end < start for end, start in zip(ends, starts, strict=False))
-        expect(tab.locator(".nv-layer.nv-on")).to_have_text(str(layers - 1))
+        expect(tab.locator(".nv-number.nv-on")).to_have_text(str(layers - 1))
 
 
 def causal_flow(layers, *, residual):
@@ -251,7 +252,7 @@ def causal_flow(layers, *, residual):
 
 
 def test_a_flow_that_cannot_tell_says_that_the_residual_is_missing_and_why_paths_gather(show):
-    tab = show(causal_flow(12, residual=False), view="stack", token=5)
+    tab = show(causal_flow(12, residual=False), opening={"view": "stack", "token": 5})
     note = tab.locator(".nv-residual")
     expect(note).to_contain_text("this flow has no measure that includes it")
     expect(note).to_contain_text('analyze with measures=[…, "attention-block"]')
@@ -267,7 +268,7 @@ def test_a_flow_that_cannot_tell_says_that_the_residual_is_missing_and_why_paths
 
 def test_the_stack_includes_the_residual_where_the_flow_can_tell(show):
     flow = causal_flow(12, residual=True)
-    tab = show(flow, view="stack", token=5)
+    tab = show(flow, opening={"view": "stack", "token": 5})
     expect(tab.locator(".nv-residual")).to_be_hidden()
     wanted = np.eye(6)[5]
     for division in flow["attention-residual"][::-1]:
@@ -277,17 +278,21 @@ def test_the_stack_includes_the_residual_where_the_flow_can_tell(show):
 
 def test_turning_to_the_stack_includes_the_residual_and_turning_back_returns(show):
     tab = show(causal_flow(3, residual=True), measure="weight")
-    tab.get_by_role("button", name="all layers").click()
-    assert pressed(tab, "measure") == ["+ residual"]
+    others = tab.get_by_role("combobox", name="other measures")
+    tab.get_by_role("button", name="stack", exact=True).click()
+    expect(others).to_have_value("attention-residual")
+    assert pressed(tab, "measure") == []
     expect(tab.locator(".nv-residual")).to_be_hidden()
-    tab.get_by_role("button", name="one layer as a heatmap").click()
+    tab.get_by_role("button", name="matrix", exact=True).click()
     assert pressed(tab, "measure") == ["α"]
-    tab.get_by_role("button", name="all layers").click()
+    expect(others).to_have_value("")
+    tab.get_by_role("button", name="stack", exact=True).click()
     tab.locator(".normviz").focus()
     tab.keyboard.press("1")
     expect(tab.locator(".nv-residual")).to_contain_text("α does not include it")
     tab.locator(".nv-residual button").click()
-    assert pressed(tab, "measure") == ["+ residual"]
+    expect(others).to_have_value("attention-residual")
+    expect(tab.locator(".nv-residual")).to_be_hidden()
 
 
 def strongest(flow, query, key, measure):

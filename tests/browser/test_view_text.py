@@ -111,7 +111,7 @@ def test_a_click_pins_and_the_outline_stays_while_others_are_pointed_at(show):
 def test_what_a_token_gives_is_a_button_or_an_arrow_away(show):
     tab = show(random_flow(), view="text", token=2)
     taken = shades(tab)
-    tab.get_by_role("button", name="shade what the token in focus gives").click()
+    tab.get_by_role("button", name="gives", exact=True).click()
     expect(tab.locator(".nv-sentence")).to_contain_text("‘animal’ gives")
     assert shades(tab) != taken
     assert pressed(tab, "what the token in focus does") == ["gives"]
@@ -170,7 +170,7 @@ def test_two_measures_are_two_texts_that_mark_the_same_token(show):
     assert red < blue
     red, _, blue = (int(channel) for channel in min(other)[4:-1].split(", "))
     assert red > blue
-    tab.get_by_role("button", name="shade what the token in focus gives").first.click()
+    tab.get_by_role("button", name="gives", exact=True).first.click()
     assert pressed(tab, "what the token in focus does") == ["gives", "gives"]
     piece(tab, "tired", 1).hover()
     expect(tab.locator(".nv-sentence").first).to_contain_text("‘tired’ gives")
@@ -315,7 +315,9 @@ def test_the_shaded_text_is_saved(show):
                  for shade in shades(tab) if shade != CLEAR}  # fmt: skip
     saved = {rect.get("fill") for rect in root.iter(f"{SVG}rect")}
     assert on_screen <= saved
-    words = " ".join(texts(root)).split()
+    label, short, *passages = texts(root)
+    assert (label, short) == ("‖αf(x)‖", "what it moves")
+    words = " ".join(passages).split()
     assert [word for word in words if word in {*STORY, "tired."}][: len(STORY)] == STORY
     (ring,) = [rect for rect in root.iter(f"{SVG}rect") if rect.get("stroke-width") == "2"]
     assert float(ring.get("width")) == pytest.approx(

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from browser import hash_of, ink, opening, pressed
+from browser import expect_layer, hash_of, ink, opening, pressed
 from flows import hybrid_flow, towers_flow
 from playwright.sync_api import expect
 
@@ -12,41 +12,44 @@ from normviz import analyze
 from normviz.core.stream import Layers
 
 
-def layer_list(tab):
-    return tab.get_by_role("combobox", name="layer")
+def layer_bars(tab):
+    return tab.get_by_role("toolbar", name="layer").get_by_role("button")
 
 
 def test_layers_without_attention_are_listed_and_cannot_be_chosen(show):
     tab = show(hybrid_flow())
-    options = layer_list(tab).locator("option")
+    bars = layer_bars(tab)
     has_attention = [number in (1, 4) for number in range(7)]
-    expect(options).to_have_text(
-        [f"{at}" if has else f"{at} · no attention" for at, has in enumerate(has_attention)]
-    )
-    enabled = options.evaluate_all("all => all.map(one => !one.disabled)")
+    expect(bars).to_have_text([str(number) for number in range(7)])
+    enabled = bars.evaluate_all("all => all.map(one => !one.disabled)")
     assert enabled == has_attention
-    assert options.nth(2).get_attribute("title") == "JambaMambaMixer"
-    assert layer_list(tab).bounding_box()["width"] < 60
+    expect(bars.nth(2)).to_have_accessible_name("layer 2: no attention, but JambaMambaMixer")
+    assert bars.nth(2).get_attribute("title") == "layer 2: no attention, but JambaMambaMixer"
+    assert len({bar.bounding_box()["width"] for bar in bars.all()}) == 1
+    heights = [bar.bounding_box()["height"] for bar in bars.locator("i").all()]
+    assert [height > 0 for height in heights] == has_attention
 
 
 def test_the_keyboard_steps_over_layers_without_attention(show):
     tab = show(hybrid_flow())
-    layer_list(tab).focus()
-    tab.keyboard.press("ArrowDown")
-    expect(layer_list(tab)).to_have_value("4")
+    layer_bars(tab).nth(1).focus()
+    tab.keyboard.press("ArrowRight")
+    expect(layer_bars(tab).nth(4)).to_be_focused()
+    tab.keyboard.press("Enter")
+    expect_layer(tab, 4)
     expect(tab.locator(".nv-sentence")).to_contain_text("Layer 4,")
     tab.locator(".normviz").focus()
     tab.keyboard.press("]")
-    expect(layer_list(tab)).to_have_value("4")
+    expect_layer(tab, 4)
     tab.keyboard.press("[")
-    expect(layer_list(tab)).to_have_value("1")
+    expect_layer(tab, 1)
 
 
 @pytest.mark.parametrize("width", [480, 1200])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(
     ("view", "places"),
-    [("stack", ".nv-layers .nv-band"), ("grid", ".nv-thin"), ("profile", ".nv-none")],
+    [("stack", ".nv-titles .nv-band"), ("grid", ".nv-thin"), ("profile", ".nv-none")],
 )
 def test_every_view_has_a_place_for_layers_without_attention(
     browser, tmp_path, view, places, width, theme
@@ -72,7 +75,7 @@ def traceable_flow():
 @pytest.mark.parametrize("measure", ["weight", "hidden-attribution"])
 def test_numbers_above_the_stack_do_not_touch(show, measure):
     tab = show(traceable_flow(), view="stack", measure=measure)
-    numbers = tab.locator(".nv-layers > :is(.nv-layer, .nv-band)").all()
+    numbers = tab.locator(".nv-titles > :is(.nv-number, .nv-band)").all()
     boxes = sorted((number.bounding_box() for number in numbers), key=lambda box: box["x"])
     assert len(boxes) == 5
     for box, following in pairwise(boxes):
@@ -104,16 +107,19 @@ def test_a_hybrid_model_is_shown_by_its_own_numbers(show):
     (stream,) = flow.streams.values()
     assert stream.layers == (1, 3)
     tab = show(flow, view="grid")
-    expect(layer_list(tab).locator("option:disabled")).to_have_text(
-        ["0 · no attention", "2 · no attention"]
-    )
     part = stream.other_layers[2]
+    for number in (0, 2):
+        bar = layer_bars(tab).nth(number)
+        expect(bar).to_be_disabled()
+        expect(bar).to_have_accessible_name(f"layer {number}: no attention, but {part}")
+    for number in (1, 3):
+        expect(layer_bars(tab).nth(number)).to_be_enabled()
     expect(tab.locator(".nv-thin").nth(1)).to_have_text(f"2· no attention: {part}")
 
 
 def test_a_stream_with_a_dotted_name_is_chosen_and_written_into_the_address(show):
     tab = show(towers_flow())
-    tab.get_by_role("button", name="the text.cross stream").click()
+    tab.get_by_role("button", name="text.cross", exact=True).click()
     assert pressed(tab, "stream") == ["text.cross"]
     assert hash_of(tab) == "stream=text.cross&layer=1"
     tab.reload()
