@@ -4,7 +4,17 @@ import re
 from html import escape
 
 import pytest
-from browser import INK, choose_head, expect_layer, hash_of, ink, pressed, step_layer, token
+from browser import (
+    INK,
+    choose_head,
+    expect_layer,
+    hash_of,
+    ink,
+    plain_state,
+    pressed,
+    step_layer,
+    token,
+)
 from flows import random_flow, two_streams
 from playwright.sync_api import expect
 
@@ -14,9 +24,14 @@ from normviz.view.page import build_page as html
 WORDS = [f"t{index}" for index in range(30)]
 
 
+def plain(flow, **state):
+    """A page that opens with one measure in the first layer."""
+    return html(flow, **plain_state(flow, state))
+
+
 def gallery(*flows):
     """One page with the views of several flows."""
-    pages = [html(flow) for flow in flows]
+    pages = [plain(flow) for flow in flows]
     mains = [re.search(r"<main.*</main>", text, re.DOTALL).group() for text in pages]
     return pages[0].replace(mains[0], "\n".join(mains))
 
@@ -25,6 +40,7 @@ def gallery(*flows):
 def visit(browser, tmp_path):
     """Opens a page from disk at an address; any error fails the test at the end."""
     context = browser.new_context(viewport={"width": 1000, "height": 800}, reduced_motion="reduce")
+    context.add_init_script("try { localStorage.setItem('normviz.more', 'open'); } catch {}")
     trouble = []
 
     def visited(text, hash_="", script=None):
@@ -49,7 +65,7 @@ def told(tab):
 
 
 def test_an_address_reproduces_the_view(visit):
-    text = html(random_flow())
+    text = plain(random_flow())
     tab = visit(text)
     assert hash_of(tab) == ""
     tab.keyboard.press("]")
@@ -75,13 +91,13 @@ def test_an_address_reproduces_the_view(visit):
 
 @pytest.mark.parametrize("view", ["stack", "grid", "matrix", "profile"])
 def test_an_address_opens_every_view(visit, view):
-    tab = visit(html(random_flow()), f"#view={view}&theme=dark")
+    tab = visit(plain(random_flow()), f"#view={view}&theme=dark")
     assert pressed(tab, "view") == [view]
     assert tab.locator(".normviz").get_attribute("data-shade") == "dark"
 
 
 def test_only_what_differs_from_the_first_choice_is_written(visit):
-    tab = visit(html(random_flow(), layer=2, token=1, heads=[1]))
+    tab = visit(plain(random_flow(), layer=2, token=1, heads=[1]))
     assert "#" not in tab.url
     tab.keyboard.press("[")
     assert hash_of(tab) == "layer=1"
@@ -96,7 +112,7 @@ def test_only_what_differs_from_the_first_choice_is_written(visit):
 
 
 def test_all_heads_by_name_are_no_difference(visit):
-    tab = visit(html(random_flow(), heads=[0, 1, 2, 3]))
+    tab = visit(plain(random_flow(), heads=[0, 1, 2, 3]))
     tab.keyboard.press("]")
     assert hash_of(tab) == "layer=1"
 
@@ -113,7 +129,7 @@ def test_all_heads_by_name_are_no_difference(visit):
     ],
 )
 def test_what_the_page_does_not_know_is_named_and_all_else_is_shown(visit, address, names, layer):
-    tab = visit(html(random_flow()), address)
+    tab = visit(plain(random_flow()), address)
     expect(told(tab)).to_be_visible()
     for name in names:
         expect(told(tab)).to_contain_text(name)
@@ -125,24 +141,38 @@ def test_what_the_page_does_not_know_is_named_and_all_else_is_shown(visit, addre
     assert hash_of(tab).startswith("measure=value-norm")
 
 
+def test_two_measures_open_and_one_is_a_difference(visit):
+    text = html(random_flow())
+    tab = visit(text)
+    expect(tab.locator(".nv-pane")).to_have_count(2)
+    assert hash_of(tab) == ""
+    tab.keyboard.press("3")
+    expect(tab.locator(".nv-pane")).to_have_count(1)
+    written = hash_of(tab)
+    assert written == "measure=weighted-norm&compare=none"
+    again = visit(text, f"#{written}")
+    expect(again.locator(".nv-pane")).to_have_count(1)
+    expect(again.locator(".nv-sentence")).to_have_text(tab.locator(".nv-sentence").inner_text())
+    assert told(again).count() == 0
+
+
 def test_a_changed_address_changes_the_view_and_so_do_back_and_forth(visit):
-    tab = visit(html(random_flow()))
-    layer = tab.locator("select[aria-label=layer]")
+    tab = visit(plain(random_flow()))
     tab.evaluate("location.hash = 'layer=2&token=1'")
-    expect(layer).to_have_value("2")
+    expect_layer(tab, 2)
     expect(tab.locator(".nv-sentence")).to_contain_text("‘the’ takes")
     tab.evaluate("location.hash = 'layer=1'")
-    expect(layer).to_have_value("1")
-    expect(tab.locator(".nv-sentence")).to_contain_text("most goes to")
+    expect_layer(tab, 1)
+    expect(tab.locator(".nv-sentence")).to_contain_text("most is read from")
     tab.go_back()
-    expect(layer).to_have_value("2")
+    expect_layer(tab, 2)
     tab.evaluate("location.hash = 'layer=7'")
     expect(told(tab)).to_contain_text("layer=7")
-    expect(layer).to_have_value("0")
+    expect_layer(tab, 0)
 
 
 def test_another_stream_keeps_what_it_can(visit):
-    tab = visit(html(two_streams()), "#stream=cross&role=key&token=2")
+    tab = visit(plain(two_streams()), "#stream=cross&role=key&token=2")
     assert pressed(tab, "stream") == ["cross"]
     expect(tab.locator(".nv-sentence")).to_contain_text("‘</s>’ gives")
     assert told(tab).count() == 0
@@ -154,7 +184,7 @@ def test_the_address_is_written_a_few_times_in_a_second_at_most(visit):
       const replace = history.replaceState;
       history.replaceState = function (...given) { window.written++; replace.apply(this, given); };
     """
-    tab = visit(html(random_flow()), script=count)
+    tab = visit(plain(random_flow()), script=count)
     for _ in range(20):
         tab.keyboard.press("]")
         tab.keyboard.press("]")
@@ -169,14 +199,14 @@ def test_the_address_is_written_a_few_times_in_a_second_at_most(visit):
 
 def test_a_host_that_forbids_it_is_done_without(visit):
     refuse = """history.replaceState = () => { throw new DOMException('no', 'SecurityError'); };"""
-    tab = visit(html(random_flow()), "#layer=1", refuse)
+    tab = visit(plain(random_flow()), "#layer=1", refuse)
     tab.keyboard.press("]")
     expect(tab.locator(".nv-sentence")).to_contain_text("Layer 2,")
     assert hash_of(tab) == "layer=1"
 
 
 def test_a_frame_without_an_address_of_its_own_works(visit):
-    tab = visit(html(random_flow()))
+    tab = visit(plain(random_flow()))
     inside = escape(html([random_flow(WORDS), random_flow()]))
     frame = f'<iframe sandbox="allow-scripts" width=900 height=700 srcdoc="{inside}"></iframe>'
     tab.evaluate("markup => { document.body.innerHTML = markup; }", frame)
@@ -240,7 +270,7 @@ def test_an_address_goes_to_its_flow_whatever_room_the_others_take(visit):
 
 
 def test_the_address_of_one_flow_has_no_numbers(visit):
-    tab = visit(html(random_flow()), "#1.layer=1&flow=1")
+    tab = visit(plain(random_flow()), "#1.layer=1&flow=1")
     expect(told(tab)).to_contain_text("1.layer=1, flow=1")
 
 
