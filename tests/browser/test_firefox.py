@@ -5,7 +5,7 @@ import time
 from xml.etree import ElementTree as ET
 
 import pytest
-from browser import INK
+from browser import INK, plain_state
 from firefox import PATIENCE, executable, firefox
 from flows import (
     NASTY,
@@ -40,7 +40,8 @@ def opened(running, tmp_path):
     before = len(running.events)
 
     def open_(flows, hash_="", **choice):
-        path = normviz.to_html(flows, tmp_path / "page.html", **choice)
+        state = plain_state(flows, choice) if isinstance(flows, Flow) else choice
+        path = normviz.to_html(flows, tmp_path / "page.html", **state)
         tab = running.open(path.as_uri() + hash_)
         tab.until("!!document.querySelector('.nv-sentence, .nv-notice')?.textContent")
         return tab
@@ -93,7 +94,11 @@ def test_every_view_is_opened_by_its_button_and_painted(opened, view):
 def test_the_number_keys_change_the_measure_and_the_picture(opened):
     tab = opened(random_flow())
     seen = [ink(tab)["sum"]]
-    for key, label in (("1", "α"), ("2", "‖f(x)‖"), ("3", "‖αf(x)‖")):
+    for key, label in (
+        ("1", "α where it looks"),
+        ("2", "‖f(x)‖ what it holds"),
+        ("3", "‖αf(x)‖ what it moves"),
+    ):
         tab.press(key)
         tab.until(PRESSED.format("measure"), gives=label)
         seen.append(ink(tab)["sum"])
@@ -110,7 +115,7 @@ def test_the_keyboard_reaches_layers_and_tokens(opened):
         ("ArrowDown", "‘the’ takes"),
         ("ArrowLeft", "‘the’ gives"),
         ("ArrowUp", "‘[CLS]’ gives"),
-        ("Escape", "most goes to"),
+        ("Escape", "most is read from"),
     ):
         tab.press(key)
         tab.says(".nv-sentence", words)
@@ -119,7 +124,7 @@ def test_the_keyboard_reaches_layers_and_tokens(opened):
 def test_pointing_tells_and_a_click_pins_with_the_numbers_of_the_flow(opened):
     flow = random_flow()
     tab = opened(flow)
-    values = flow["weighted-norm"][0].sum(axis=0)[2]
+    values = flow["weighted-norm"][0].mean(axis=0)[2]
     share = f"{values.max() / values.sum():.0%}"
     giver = SENTENCE[int(values.argmax())]
     tab.point(".nv-tokens.nv-query li:nth-child(3)")
@@ -129,7 +134,8 @@ def test_pointing_tells_and_a_click_pins_with_the_numbers_of_the_flow(opened):
     tab.leave()
     tab.says("caption", "what ‘animal’ (2) takes")
     assert tab.texts("tbody tr:first-child td:nth-child(2)") == [giver]
-    assert float(tab.texts("tbody tr:first-child td:nth-child(3)")[0]) == pytest.approx(
+    assert tab.texts("tbody tr:first-child td:nth-child(3)") == [share]
+    assert float(tab.texts("tbody tr:first-child td:nth-child(4)")[0]) == pytest.approx(
         values.max(), rel=5e-3
     )
 
@@ -138,7 +144,7 @@ def test_two_measures_and_two_flows_stand_side_by_side(opened):
     tab = opened(random_flow(), measure="weight")
     tab.choose("compare with", json.dumps("weighted-norm"))
     tab.until("[...document.querySelectorAll('.nv-caption')].map(node => node.textContent)",
-              gives=["α", "‖αf(x)‖"])  # fmt: skip
+              gives=["αwhere it looks", "‖αf(x)‖what it moves"])  # fmt: skip
     inks = f"[...document.querySelectorAll('.nv-base')].map({INK})"
     left, right = tab.evaluate(inks)
     assert left != right
