@@ -21,6 +21,7 @@ from normviz.core.catalog import (
     split_statistic,
     statistic_id,
 )
+from normviz.core.counts import pluralize
 from normviz.core.tokens import FIRST_TOKEN, Tokens
 from normviz.errors import BadArrays, UnknownName
 
@@ -316,6 +317,6 @@ class Stream:
 
     def __repr__(self) -> str:
         """Return the sizes and the measures held."""
-        sizes = f"{len(self.layers)} layers × {len(self.heads)} heads"
+        sizes = f"{pluralize(len(self.layers), 'layer')} × {pluralize(len(self.heads), 'head')}"
         tokens = f"{len(self.queries)} queries × {len(self.keys)} keys"
         return f"<{self.name}: {sizes}, {tokens}; {', '.join(self.measures)}>"

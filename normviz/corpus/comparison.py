@@ -8,9 +8,10 @@ import numpy as np
 
 from normviz.core.catalog import require_known
 from normviz.core.chart import Chart
+from normviz.core.counts import pluralize
 from normviz.corpus.charts import Panel, ProfileSeries
 from normviz.corpus.moments import Moments
-from normviz.corpus.profile import Profile, pluralize
+from normviz.corpus.profile import Profile
 from normviz.errors import BadInput
 from normviz.io.tables import dataframe_of
 from normviz.view.report import Report, ReportMixin

@@ -10,6 +10,7 @@ from jaxtyping import Float64
 
 from normviz.core.catalog import MEASURES, require_known
 from normviz.core.chart import Chart
+from normviz.core.counts import pluralize
 from normviz.core.failure import Failure
 from normviz.core.words import SHARE_UNITS
 from normviz.corpus.moments import Moments
@@ -335,8 +336,3 @@ def _corpus_shares(
         total = totals[measure]
         ratio = np.divide(moments.mean, total, out=np.zeros(total.shape), where=total > 0)
         yield (measure, category), Moments(moments.count, ratio, np.full(total.shape, np.nan))
-
-
-def pluralize(count: int, word: str) -> str:
-    """Return a count with its noun, such as `3 texts`."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"

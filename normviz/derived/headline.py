@@ -19,8 +19,10 @@ COMPARED = ("weight", "weighted-norm")
 WHOLES = {"weight": "the attention weight", "weighted-norm": "what attention moves"}
 """What a share of a measure is a share of; for others, the label of the measure."""
 
-LABELS = {"other": "words", FIRST_TOKEN: "the first token"}
+LABELS = {"other": "words", "special": "special tokens", FIRST_TOKEN: "the first token"}
 """Categories as a reader would call them, where that is not their name."""
+
+PLURALS = {"words", "special tokens"}
 
 
 _KNOWN: "WeakKeyDictionary[Stream, list[Headline]]" = WeakKeyDictionary()
@@ -45,7 +47,8 @@ class Headline:
     @property
     def parts(self) -> list[tuple[str, str]]:
         """The sentence in parts, each with the id of the measure whose share it is, or empty."""
-        parts = [(f"In layer {self.layer}, {self.tokens} takes ", "")]
+        verb = "take" if self.tokens in PLURALS else "takes"
+        parts = [(f"In layer {self.layer}, {self.tokens} {verb} ", "")]
         for number, (measure, share) in enumerate(self.shares.items()):
             whole = WHOLES.get(measure, MEASURES[measure].label)
             parts += [(" and ", "")] * bool(number)
@@ -110,7 +113,7 @@ def _find_headlines(stream: Stream) -> list[Headline]:
 
 def _by_token(stream: Stream, shares: Float64[np.ndarray, "layer key"]) -> dict[str, np.ndarray]:
     """Return the shares of single tokens under their text; tokens of one text count together."""
-    texts = np.array([f'"{piece.strip() or piece}"' for piece in stream.keys.pieces])
+    texts = np.array([f"‘{piece.strip() or piece}’" for piece in stream.keys.pieces])
     return {text: shares[:, texts == text].sum(axis=1) for text in dict.fromkeys(texts.tolist())}
 
 

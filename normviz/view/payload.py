@@ -11,6 +11,7 @@ from typing import Any
 
 from normviz.core.axes import Array
 from normviz.core.catalog import MEASURES, require_known
+from normviz.core.counts import pluralize
 from normviz.core.flow import Flow
 from normviz.core.receipt import Receipt
 from normviz.core.stream import Stream
@@ -89,7 +90,8 @@ def _describe_size(flow: Flow) -> str:
     if len(flow.streams) != 1:
         return ""
     (stream,) = flow.streams.values()
-    return f"{len(stream.layer_contents)} layers × {len(stream.heads)} heads"
+    layers, heads = len(stream.layer_contents), len(stream.heads)
+    return f"{pluralize(layers, 'layer')} × {pluralize(heads, 'head')}"
 
 
 def _unheld_aliases(flow: Flow) -> list[str]:

@@ -36,7 +36,7 @@ def test_the_finding_stands_above_in_large_type(open_fresh):
     tab = open_fresh(flow)
     headline = tab.locator("h2.nv-headline")
     expect(headline).to_have_text(flow.headline)
-    assert 'In layer 1, "[CLS]" takes' in flow.headline
+    assert "In layer 1, ‘[CLS]’ takes" in flow.headline
     size = headline.evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
     assert size >= 20
     hues = [part.evaluate("node => node.style.color") for part in headline.locator("span").all()]
