@@ -96,7 +96,7 @@ function titleParts({ title, measure, state }: Pane, palette: Palette): (string 
   if (!isMeasure) return [title];
   const name = element("b", {}, measure.label);
   if (!measure.signed) name.style.color = measureColor(measure, palette);
-  return [name, element("small", {}, measure.short || measure.meaning)];
+  return [name, " ", element("small", {}, measure.short || measure.meaning)];
 }
 
 function createFrame(pane: Pane, actions: ViewActions, signal: AbortSignal): Frame {

@@ -26,7 +26,7 @@ const PAIR = { measure: "weight", compare: "weighted-norm" };
 describe("two measures side by side", () => {
   test("have their names and words above, in their hues", () => {
     const { texts } = open(PAIR);
-    expect(texts(".nv-caption")).toEqual(["αwhere it looks", "‖αf(x)‖what it moves"]);
+    expect(texts(".nv-caption")).toEqual(["α where it looks", "‖αf(x)‖ what it moves"]);
     const names = [...root.querySelectorAll<HTMLElement>(".nv-caption b")];
     const { weight, norm } = PALETTES.light.hues;
     expect(names.map(({ style }) => style.color)).toEqual([weight, norm]);
@@ -54,7 +54,7 @@ describe("two measures side by side", () => {
 
 test("a difference is one picture, with its two measures named above", () => {
   const { texts } = open({ ...PAIR, difference: true });
-  expect(texts(".nv-caption")).toEqual(["‖αf(x)‖ − αwhere they differ"]);
+  expect(texts(".nv-caption")).toEqual(["‖αf(x)‖ − α where they differ"]);
   expect(texts(".nv-sentence")[0]).toMatch(/^Layer 0, mean of 2 heads, ‖αf\(x\)‖ − α: ‘/);
 });
 
@@ -69,7 +69,7 @@ test.each(["stack", "grid", "profile"] as const)(
 );
 
 test("one measure is named above its picture, and another layer by its number", () => {
-  expect(open({}).texts(".nv-caption")).toEqual(["‖αf(x)‖what it moves"]);
+  expect(open({}).texts(".nv-caption")).toEqual(["‖αf(x)‖ what it moves"]);
   expect(open({ compare: 2 }).texts(".nv-caption")).toEqual(["layer 0", "layer 2"]);
 });
 
