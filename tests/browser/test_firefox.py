@@ -144,7 +144,7 @@ def test_two_measures_and_two_flows_stand_side_by_side(opened):
     tab = opened(random_flow(), measure="weight")
     tab.choose("compare with", json.dumps("weighted-norm"))
     tab.until("[...document.querySelectorAll('.nv-caption')].map(node => node.textContent)",
-              gives=["αwhere it looks", "‖αf(x)‖what it moves"])  # fmt: skip
+              gives=["α where it looks", "‖αf(x)‖ what it moves"])  # fmt: skip
     inks = f"[...document.querySelectorAll('.nv-base')].map({INK})"
     left, right = tab.evaluate(inks)
     assert left != right
