@@ -75,13 +75,13 @@ def make_flow(weights: np.ndarray, norms: np.ndarray) -> Flow:
 
 def snapshot(weights: np.ndarray, norms: np.ndarray, path: Path) -> int:
     """Write normviz's one-file page with α, ‖f(x)‖ and ‖αf(x)‖ of every layer; return its size."""
-    return make_flow(weights, norms).to_html(path, measure="weight").stat().st_size
+    return make_flow(weights, norms).to_html(path, measure="weight", layer=0).stat().st_size
 
 
 def widget(weights: np.ndarray, norms: np.ndarray, _path: Path) -> int:
     """Make normviz's widget and the tiles of its first picture; return their size."""
     flow = make_flow(weights, norms)
-    shown = FlowWidget(flow, measure="weight")
+    shown = FlowWidget(flow, measure="weight", layer=0)
     size = len(json.dumps(shown._header)) + len(shown._data)  # noqa: SLF001
     if weights.size + norms.size > SEND_WHOLE_LIMIT:
         size += sum(

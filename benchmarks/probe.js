@@ -37,8 +37,8 @@
   const normviz = {
     look: pixels,
     there: () => document.querySelector(".nv-sentence")?.textContent,
-    layer: (n) => chosen(document.querySelector(".normviz select[aria-label=layer]"), n),
-    head: (n) => document.querySelector(`.normviz button[aria-label^='head ${n}']`).click(),
+    layer: (n) => document.querySelector(`.normviz .nv-layers [data-layer="${n}"]`).click(),
+    head: (n) => document.querySelector(`.normviz .nv-heads button[title="head ${n}"]`).click(),
     hover: (n) =>
       send(document.querySelectorAll(".nv-tokens.nv-query li")[n], PointerEvent, "pointerover"),
   };

@@ -48,7 +48,7 @@ normviz.view.widget.SEND_WHOLE_LIMIT = min(normviz.view.widget.SEND_WHOLE_LIMIT,
 order = iter({order})
 """
 SHOW_CELL = """
-w = flow.widget(measure="weight")
+w = flow.widget(measure="weight", layer=0)
 w
 """
 CHOOSE_CELL = """
@@ -71,12 +71,12 @@ window.transport = (() => {
     }
   };
   const choose = async (layer) => {
-    const before = look(), select = document.querySelector(".normviz select[aria-label=layer]");
+    const before = look();
+    const bar = document.querySelector(`.normviz .nv-layers [data-layer="${layer}"]`);
     await shown();
     await shown();
     const start = performance.timeOrigin + performance.now();
-    select.value = layer;
-    select.dispatchEvent(new Event("change", {bubbles: true}));
+    bar.click();
     return (await painted(layer, before)) - start;
   };
   let waited = null;

@@ -116,7 +116,7 @@ def random_flow(tokens: int, layers: int = 12, heads: int = 12) -> Flow:
 
 def serve(page: Page, flow: Flow) -> None:
     """Answer the page's requests as a kernel would."""
-    values = asdict(resolve_state(flow, {"measure": "weight"}))
+    values = asdict(resolve_state(flow, {"measure": "weight", "layer": 0}))
     values["_header"] = {**build_header([flow]), "tiles": []}
 
     def answer(route: Route) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import firefox
 import pytest
+from flows import plain_state
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from normviz.core.flow import Flow
@@ -100,25 +101,6 @@ def opening(browser: Browser, folder: Path, **options: Any) -> Iterator[Callable
     yield opened
     context.close()
     assert trouble == []
-
-
-def plain_state(flow: Flow, state: dict[str, Any]) -> dict[str, Any]:
-    """A state with one measure of the first stream and layer, unless it says otherwise.
-
-    Flows open on two measures in the layer where they differ most; `opening={}` leaves that.
-    """
-    if "opening" in state:
-        return state["opening"]
-    held = [s for s in flow.streams.values() if s.measures and s.layers]
-    name = state.get(
-        "stream", None if state.get("view") == "alignment" or not held else held[0].name
-    )
-    stream = flow.streams.get(name) if name else None
-    if stream is None:
-        return state
-    measure = "weighted-norm" if "weighted-norm" in stream else stream.measures[0]
-    plain = {"stream": name, "measure": measure, "layer": stream.layers[0], "normalize": "layer"}
-    return plain | {"view": "flow"} | state
 
 
 def measure_button(tab, label):

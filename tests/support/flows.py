@@ -337,3 +337,22 @@ def _products(matrices: Array) -> Array:
     for matrix in matrices:
         products.append(matrix / matrix.sum(axis=-1, keepdims=True) @ products[-1])
     return np.stack(products[1:]).astype(np.float32)
+
+
+def plain_state(flow: Flow, state: dict[str, Any]) -> dict[str, Any]:
+    """A state with one measure of the first stream and layer, unless it says otherwise.
+
+    Flows open on two measures in the layer where they differ most; `opening={}` leaves that.
+    """
+    if "opening" in state:
+        return state["opening"]
+    held = [s for s in flow.streams.values() if s.measures and s.layers]
+    name = state.get(
+        "stream", None if state.get("view") == "alignment" or not held else held[0].name
+    )
+    stream = flow.streams.get(name) if name else None
+    if stream is None:
+        return state
+    measure = "weighted-norm" if "weighted-norm" in stream else stream.measures[0]
+    plain = {"stream": name, "measure": measure, "layer": stream.layers[0], "normalize": "layer"}
+    return plain | {"view": "flow"} | state

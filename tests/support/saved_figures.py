@@ -3,6 +3,10 @@
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from flows import plain_state
+
+from normviz.view.figures.files import draw_figure
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 DARK = {"#15181c", "#e4e7ea", "#9aa5b0", "#343b43", "#23282e"}
@@ -29,3 +33,8 @@ def figure(tab):
 def texts(root):
     """Return the texts of an SVG in the order of the file."""
     return ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+
+
+def draw_plain(flow, **options):
+    """A figure of one measure in the first layer, unless the options say otherwise."""
+    return draw_figure(flow, **plain_state(flow, options))

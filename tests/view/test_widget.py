@@ -88,7 +88,7 @@ def test_what_the_flow_has_can_be_chosen(name, value):
         (
             "view",
             "cube",
-            "The views are: flow, stack, grid, matrix, profile, alignment, text.",
+            "The views are: flow, text, stack, grid, matrix, profile, alignment.",
         ),
         ("view", "alignment", "the stream is 'encoder'. It shows how the words of two texts"),
         ("stream", "cross", "There is no stream 'cross' here. The streams are: encoder."),

@@ -4,13 +4,13 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from flows import SENTENCE, random_flow, translation_flow, two_streams, wordy_flow
+from flows import SENTENCE, plain_state, random_flow, translation_flow, two_streams, wordy_flow
+from saved_figures import draw_plain
 
 from normviz.io.from_arrays import from_arrays
 from normviz.view.figures import geometry
 from normviz.view.figures.colors import NORM_HUE, PALETTES, heat_colors
 from normviz.view.figures.drawing import BETWEEN
-from normviz.view.figures.files import draw_figure
 from normviz.view.figures.marks import Box, Curve, Heatmap, Line, Text
 from normviz.view.figures.metrics import text_width
 from normviz.view.figures.picture import make_picture
@@ -29,7 +29,7 @@ def marks(sheet, kind):
 
 
 def picture_of(flow, **state):
-    return make_picture(flow, resolve_state(flow, state))
+    return make_picture(flow, resolve_state(flow, plain_state(flow, state)))
 
 
 def box_of(text):
@@ -74,7 +74,7 @@ FLOWS = {
 @pytest.mark.parametrize("name", FLOWS)
 @pytest.mark.parametrize("state", STATES, ids=str)
 def test_no_line_lies_on_another_and_nothing_is_cut(state, name):
-    sheet = draw_figure(FLOWS[name], **state)
+    sheet = draw_plain(FLOWS[name], **state)
     texts = marks(sheet, Text)
     for one, other in combinations(texts, 2):
         a, b = box_of(one), box_of(other)
@@ -101,7 +101,7 @@ def test_the_two_texts_of_an_alignment_stay_on_the_sheet_however_long():
         tokens = [f"word{n}" for n in range(words)]
         weights = np.full((1, 1, words, words), 1 / words)
         flow = from_arrays(weights, tokens, target_tokens=tokens, stream="cross")
-        sheet = draw_figure(flow, view="alignment")
+        sheet = draw_plain(flow, view="alignment")
         assert all(box_of(t)[0] >= 0 and box_of(t)[1] <= sheet.width for t in marks(sheet, Text))
         labels = [text for text in marks(sheet, Text) if text.text in tokens]
         assert len(labels) == 2 * words or words == 300
@@ -113,7 +113,7 @@ def test_the_title_says_text_model_measure_layer_and_heads_and_can_be_left_out()
     flow = random_flow()
 
     def found(**options):
-        return [text.text for text in marks(draw_figure(flow, layer=1, **options), Text)]
+        return [text.text for text in marks(draw_plain(flow, layer=1, **options), Text)]
 
     about = "numbers from elsewhere · ‖αf(x)‖ (what it moves) · layer 1 · mean of 4 heads"
     assert found()[:2] == [flow.title, about]
@@ -126,7 +126,7 @@ def test_the_title_says_text_model_measure_layer_and_heads_and_can_be_left_out()
 
 
 def test_a_long_title_takes_two_lines_and_is_then_cut():
-    sheet = draw_figure(random_flow(), title="word " * 60)
+    sheet = draw_plain(random_flow(), title="word " * 60)
     first, second, third = [text.text for text in marks(sheet, Text)][:3]
     assert first.startswith("word word")
     assert second.endswith("…")
@@ -136,14 +136,14 @@ def test_a_long_title_takes_two_lines_and_is_then_cut():
 def test_a_sheet_is_as_tall_as_its_tallest_pane():
     long, short = random_flow([f"t{n}" for n in range(20)]), random_flow(["one", "two"])
     for flow, other in ((long, short), (short, long)):
-        sheet = draw_figure(flow, compare=other)
-        assert sheet.height == draw_figure(long, compare=long, title=flow.title).height
+        sheet = draw_plain(flow, compare=other)
+        assert sheet.height == draw_plain(long, compare=long, title=flow.title).height
         assert max(text.y for text in marks(sheet, Text)) < sheet.height
 
 
 def test_two_panes_stand_apart():
     flow = random_flow()
-    sheet = draw_figure(flow, measure="weight", compare="weighted-norm")
+    sheet = draw_plain(flow, measure="weight", compare="weighted-norm")
     titles = [text for text in marks(sheet, Text) if text.bold]
     assert [(text.text, text.x // WIDTH) for text in titles] == [("α", 0), ("‖αf(x)‖", 1)]
     swatches = [box for box in marks(sheet, Box) if box.width == box.height]
@@ -168,7 +168,7 @@ def test_two_panes_stand_apart():
     ],
 )
 def test_who_has_a_tenth_of_what_the_strongest_has_stays_lit(state, lit):
-    tokens = [t for t in marks(draw_figure(KNOWN, **state), Text) if t.text in ("a", "b", "c")]
+    tokens = [t for t in marks(draw_plain(KNOWN, **state), Text) if t.text in ("a", "b", "c")]
     for role, anchor in (("key", "end"), ("query", "start")):
         of_role = [text for text in tokens if text.anchor == anchor]
         assert [text.text for text in of_role if text.opacity == 1] == lit[role]
@@ -176,8 +176,8 @@ def test_who_has_a_tenth_of_what_the_strongest_has_stays_lit(state, lit):
 
 
 def test_ribbons_are_solid_when_a_token_is_pinned_and_else_fainter_the_weaker_they_are():
-    assert {curve.opacity for curve in marks(draw_figure(KNOWN, token=1), Curve)} == {1.0}
-    curves = marks(draw_figure(KNOWN), Curve)
+    assert {curve.opacity for curve in marks(draw_plain(KNOWN, token=1), Curve)} == {1.0}
+    curves = marks(draw_plain(KNOWN), Curve)
     by_width = sorted(curves, key=lambda curve: curve.width)
     assert all(curve.opacity > FAINT for curve in curves)
     assert by_width[-1].opacity == pytest.approx(STRONG)
@@ -188,7 +188,7 @@ def test_ribbons_are_solid_when_a_token_is_pinned_and_else_fainter_the_weaker_th
 def test_every_ribbon_and_bar_has_the_color_of_its_head(theme):
     flow = random_flow()
     palette = PALETTES[theme]
-    sheet = draw_figure(flow, theme=theme, heads=[1, 3])
+    sheet = draw_plain(flow, theme=theme, heads=[1, 3])
     found = geometry.place_ribbons(picture_of(flow, heads=[1, 3]), 20)
     colors = [palette.head((1, 3)[plane]) for plane in found.plane]
     assert [curve.color for curve in marks(sheet, Curve)] == colors
@@ -197,7 +197,7 @@ def test_every_ribbon_and_bar_has_the_color_of_its_head(theme):
     at = texts.index("heads")
     assert texts[at + 1 : at + 3] == ["1", "3"]
     assert "heads" not in [
-        t.text for t in marks(draw_figure(flow, heads=[1, 3], legend=False), Text)
+        t.text for t in marks(draw_plain(flow, heads=[1, 3], legend=False), Text)
     ]
 
 
@@ -205,7 +205,7 @@ def test_every_ribbon_and_bar_has_the_color_of_its_head(theme):
 def test_all_heads_together_have_the_one_hue_of_their_measure(theme):
     weight, norm = PALETTES[theme].hues
     for measure, hue in (("weight", weight), ("weighted-norm", norm), ("attention", norm)):
-        sheet = draw_figure(two_streams(), theme=theme, measure=measure)
+        sheet = draw_plain(two_streams(), theme=theme, measure=measure)
         colored = [*marks(sheet, Curve), *marks(sheet, Box)]
         assert {mark.color for mark in colored} == {hue}
 
@@ -229,7 +229,7 @@ def bars_of(sheet):
 @pytest.mark.parametrize("heads", [None, [1, 2, 3]])
 def test_the_bar_of_a_key_is_its_share_of_all_that_is_given(heads):
     flow = random_flow()
-    sheet = draw_figure(flow, layer=1, heads=heads)
+    sheet = draw_plain(flow, layer=1, heads=heads)
     given = flow["weighted-norm"][1][heads or slice(None)].sum(axis=(0, 1))
     base = next(text.x for text in marks(sheet, Text) if text.text == "share given")
     for row, boxes in enumerate(bars_of(sheet)):
@@ -245,7 +245,7 @@ def test_a_share_of_five_percent_is_written_where_there_is_room():
     flow = random_flow([f"t{n}" for n in range(12)], layers=1)
     shares = flow["weighted-norm"][0].sum(axis=(0, 1))
     shares = shares / shares.sum()
-    found = [text.text for text in marks(draw_figure(flow), Text) if text.text.endswith("%")]
+    found = [text.text for text in marks(draw_plain(flow), Text) if text.text.endswith("%")]
     assert {f"{share:.0%}" for share in shares if share >= 0.05} >= {*found}
     assert f"{shares.max():.0%}" in found
     assert len(found) <= (shares >= 0.05).sum()
@@ -253,7 +253,7 @@ def test_a_share_of_five_percent_is_written_where_there_is_room():
 
 def test_two_measures_have_share_bars_on_one_scale():
     flow = random_flow()
-    sheet = draw_figure(flow, measure="weight", compare="weighted-norm")
+    sheet = draw_plain(flow, measure="weight", compare="weighted-norm")
     drawn = {0: [], 1: []}
     for box in marks(sheet, Box):
         if box.width != box.height:
@@ -268,7 +268,7 @@ def test_two_measures_have_share_bars_on_one_scale():
 
 
 def test_what_is_read_stands_left_and_what_receives_right():
-    sheet = draw_figure(random_flow())
+    sheet = draw_plain(random_flow())
     headings = {text.text: text.x for text in marks(sheet, Text)}
     starts = {curve.points[0] for curve in marks(sheet, Curve)}
     ends = {curve.points[2] for curve in marks(sheet, Curve)}
@@ -277,7 +277,7 @@ def test_what_is_read_stands_left_and_what_receives_right():
 
 
 def test_a_measure_without_queries_has_one_column_of_tokens():
-    found = [text.text for text in marks(draw_figure(random_flow(), measure="value-norm"), Text)]
+    found = [text.text for text in marks(draw_plain(random_flow(), measure="value-norm"), Text)]
     assert [text for text in found if text in SENTENCE] == SENTENCE
     assert "receives" not in found
 
@@ -286,7 +286,7 @@ def test_a_measure_without_queries_has_one_column_of_tokens():
 @pytest.mark.parametrize("scale", ["layer", "query"])
 def test_a_cell_is_as_dark_as_its_number(theme, scale):
     flow = random_flow()
-    sheet = draw_figure(flow, view="matrix", measure="weighted-norm", normalize=scale, theme=theme)
+    sheet = draw_plain(flow, view="matrix", measure="weighted-norm", normalize=scale, theme=theme)
     field, legend = marks(sheet, Heatmap)
     assert legend.cells.shape[0] == 1
     values = flow["weighted-norm"][0].mean(axis=0, dtype=np.float64)
@@ -297,7 +297,7 @@ def test_a_cell_is_as_dark_as_its_number(theme, scale):
 
 
 def test_a_large_matrix_stays_in_its_pane_and_its_labels_apart():
-    sheet = draw_figure(random_flow([f"t{n}" for n in range(90)], layers=1), view="matrix")
+    sheet = draw_plain(random_flow([f"t{n}" for n in range(90)], layers=1), view="matrix")
     field, _ = marks(sheet, Heatmap)
     assert field.x + field.width <= WIDTH + 1e-6
     rotated = [text for text in marks(sheet, Text) if text.rotated]
@@ -308,11 +308,11 @@ def test_a_large_matrix_stays_in_its_pane_and_its_labels_apart():
 
 @pytest.mark.parametrize("role", ["query", "key"])
 def test_a_pinned_token_is_bold_beside_its_row_or_over_its_column(role):
-    sheet = draw_figure(random_flow(), view="matrix", token=3, role=role)
+    sheet = draw_plain(random_flow(), view="matrix", token=3, role=role)
     bold = [(text.text, text.rotated) for text in marks(sheet, Text) if text.bold]
     assert bold == [("was", role == "key")]
 
 
 def test_a_pinned_piece_brings_out_its_word():
-    sheet = draw_figure(wordy_flow(), words=True, token=5)
+    sheet = draw_plain(wordy_flow(), words=True, token=5)
     assert [text.text for text in marks(sheet, Text) if text.bold] == ["cats"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from flows import random_flow, translation_flow, two_streams
+from flows import plain_state, random_flow, translation_flow, two_streams
 
 from normviz.core.catalog import MEASURES
 from normviz.errors import UnknownName
@@ -17,8 +17,13 @@ from normviz.view.state import BadChoice
 PLAIN = re.compile(r"^[ -~]*$")
 
 
+def figure_of(flow, name=None, **options):
+    """A figure of one measure in the first layer, unless the options say otherwise."""
+    return flow.figure(name, **plain_state(flow, options))
+
+
 def test_a_caption_says_model_text_layer_heads_measure_and_what_is_drawn():
-    caption = random_flow().figure(layer=1).caption
+    caption = figure_of(random_flow(), layer=1).caption
     assert caption.startswith(
         "What each token (right) reads from each token (left) in layer 1 of numbers from "
         "elsewhere (mean of 4 heads), for “[CLS] the animal was tired [SEP]”. "
@@ -30,21 +35,21 @@ def test_a_caption_says_model_text_layer_heads_measure_and_what_is_drawn():
 
 
 def test_a_caption_tells_two_panes_apart():
-    caption = random_flow().figure(measure="weight", compare="weighted-norm").caption
+    caption = figure_of(random_flow(), measure="weight", compare="weighted-norm").caption
     assert f"Left: α, {MEASURES['weight'].meaning}. Right: ‖αf(x)‖, " in caption
     assert "On the left, full row: 1.00" in caption
     assert caption.endswith("The bars of both panes have one scale.")
-    layers = random_flow().figure(compare=2).caption
+    layers = figure_of(random_flow(), compare=2).caption
     assert "in layers 0 (left) and 2 (right) of" in layers
     assert layers.count(MEASURES["weighted-norm"].meaning) == 1
     other = replace(random_flow(), title="Another text?")
-    assert "[SEP]” and “Another text?” " in random_flow().figure(compare=other).caption
+    assert "[SEP]” and “Another text?” " in figure_of(random_flow(), compare=other).caption
 
 
 def test_a_caption_names_the_heads_that_colors_stand_for():
-    assert "Colors: heads 1, 3; " in random_flow().figure(heads=[1, 3]).caption
-    assert "colors" not in random_flow().figure().caption.lower()
-    assert "Colors go from 0 to " in random_flow().figure(view="matrix").caption
+    assert "Colors: heads 1, 3; " in figure_of(random_flow(), heads=[1, 3]).caption
+    assert "colors" not in figure_of(random_flow()).caption.lower()
+    assert "Colors go from 0 to " in figure_of(random_flow(), view="matrix").caption
 
 
 def test_an_alignment_names_the_measure_that_it_is_read_from():
@@ -56,7 +61,7 @@ def test_an_alignment_names_the_measure_that_it_is_read_from():
 def test_every_view_has_words_for_its_caption_and_a_name_of_its_own():
     assert {*FIGURE_VIEWS} == {*LEADS} == {*MARKS}
     flow = translation_flow()
-    figures = [flow.figure(view=view) for view in FIGURE_VIEWS]
+    figures = [figure_of(flow, view=view) for view in FIGURE_VIEWS]
     assert len({figure.name for figure in figures}) == len(FIGURE_VIEWS)
     for figure in figures:
         assert re.fullmatch(r"[\w-]+", figure.name)
@@ -75,12 +80,12 @@ def test_every_view_has_words_for_its_caption_and_a_name_of_its_own():
     ],
 )
 def test_a_name_says_what_is_shown(options, name):
-    assert random_flow().figure(**options).name == name
+    assert figure_of(random_flow(), **options).name == name
 
 
 def test_latex_includes_the_file_under_the_name_that_save_writes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    figure = random_flow().figure("animal")
+    figure = figure_of(random_flow(), "animal")
     path = figure.save()
     assert path.read_bytes().startswith(b"%PDF")
     lines = figure.latex.splitlines()
@@ -93,10 +98,10 @@ def test_latex_includes_the_file_under_the_name_that_save_writes(tmp_path, monke
 
 
 def test_two_panes_take_two_columns_of_the_paper():
-    latex = random_flow().figure(measure="weight", compare="weighted-norm").latex
+    latex = figure_of(random_flow(), measure="weight", compare="weighted-norm").latex
     assert latex.startswith(r"\begin{figure*}")
     assert r"width=\textwidth" in latex
-    assert "width=12cm" in random_flow().figure(width_cm=12).latex
+    assert "width=12cm" in figure_of(random_flow(), width_cm=12).latex
 
 
 @pytest.mark.parametrize(
@@ -115,12 +120,14 @@ def test_latex_sets_every_sign(plain, latex):
 
 
 def test_a_figure_is_saved_by_its_suffix_and_shown_as_svg(tmp_path):
-    figure = random_flow().figure(layer=1, dpi=50)
+    figure = figure_of(random_flow(), layer=1, dpi=50)
     starts = {"pdf": b"%PDF", "svg": b"<svg", "png": b"\x89PNG"}
     for suffix, start in starts.items():
         assert figure.save(tmp_path / f"x.{suffix}").read_bytes().startswith(start)
     assert figure.svg == figure._repr_svg_() == (tmp_path / "x.svg").read_text(encoding="utf-8")
-    assert figure.svg == random_flow().to_svg(tmp_path / "y.svg", layer=1).read_text("utf-8")
+    assert figure.svg == random_flow().to_svg(
+        tmp_path / "y.svg", **plain_state(random_flow(), {"layer": 1})
+    ).read_text("utf-8")
     assert repr(figure).startswith("<figure flow-weighted-norm-layer-1: What each token")
     with pytest.raises(UnknownName, match=r"A file can be: \.pdf, \.svg, \.png\."):
         figure.save(tmp_path / "x.doc")
@@ -128,16 +135,16 @@ def test_a_figure_is_saved_by_its_suffix_and_shown_as_svg(tmp_path):
 
 def test_a_figure_refuses_what_it_does_not_have():
     with pytest.raises(BadChoice, match="figure has no keyword 'hue'"):
-        random_flow().figure(hue="red")
+        figure_of(random_flow(), hue="red")
     with pytest.raises(BadChoice, match="width_cm is -1"):
-        random_flow().figure(width_cm=-1)
+        figure_of(random_flow(), width_cm=-1)
     with pytest.raises(BadChoice, match="There is no value for title 3 here"):
-        random_flow().figure(title=3).svg  # noqa: B018
+        figure_of(random_flow(), title=3).svg  # noqa: B018
     with pytest.raises(UnknownName, match="has no query, so there is no stack of it"):
-        random_flow().figure(view="stack", measure="value-norm")
+        figure_of(random_flow(), view="stack", measure="value-norm")
 
 
 def test_a_flow_without_a_title_needs_none():
     flow = from_arrays(np.full((1, 1, 2, 2), 0.5), ["a", "b"])
-    assert ", for “" not in flow.figure().caption
-    assert "for “le chat”" in two_streams().figure().caption
+    assert ", for “" not in figure_of(flow).caption
+    assert "for “le chat”" in figure_of(two_streams()).caption

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from flows import NASTY, random_flow, translation_flow, two_streams, wordy_flow
+from flows import NASTY, plain_state, random_flow, translation_flow, two_streams, wordy_flow
 from saved_figures import SVG
 
 from normviz.errors import MissingPackage, UnknownName
@@ -26,7 +26,7 @@ def figure(tmp_path):
     """Writes a figure and reads it back as a tree."""
 
     def write(flow, **options):
-        path = flow.to_svg(tmp_path / "figure.svg", **options)
+        path = flow.to_svg(tmp_path / "figure.svg", **plain_state(flow, options))
         return ET.parse(path).getroot()  # noqa: S314 - our own file
 
     return write
@@ -59,7 +59,9 @@ def test_a_figure_is_as_wide_as_a_column_of_a_paper(figure, options, width):
 def test_every_ribbon_is_a_path_as_wide_as_it_weighs(figure):
     flow = random_flow()
     root = figure(flow, measure="weight", layer=1)
-    shown = make_picture(flow, resolve_state(flow, {"measure": "weight", "layer": 1}))
+    shown = make_picture(
+        flow, resolve_state(flow, plain_state(flow, {"measure": "weight", "layer": 1}))
+    )
     expected = place_ribbons(shown, 20)
     assert shown.values.sum(axis=(0, 2)) == pytest.approx(1)  # the mean over heads: rows add to 1
     widths = [float(path.get("stroke-width")) for path in root.iter(f"{SVG}path")]
@@ -71,7 +73,7 @@ def test_every_ribbon_is_a_path_as_wide_as_it_weighs(figure):
 def test_a_pinned_token_is_drawn_alone_and_bold(figure):
     flow = random_flow()
     root = figure(flow, token=2, layer=1)
-    shown = make_picture(flow, resolve_state(flow, {"token": 2, "layer": 1}))
+    shown = make_picture(flow, resolve_state(flow, plain_state(flow, {"token": 2, "layer": 1})))
     assert len(list(root.iter(f"{SVG}path"))) == len(place_focused_ribbons(shown, 20))
     bold = [node.text for node in root.iter(f"{SVG}text") if node.get("font-weight")]
     assert bold == ["animal"]
@@ -150,7 +152,7 @@ def test_every_view_can_be_drawn_without_a_browser(figure):
     with pytest.raises(BadChoice, match="There is no view 'globe' here"):
         figure(random_flow(), view="globe")
     flow = random_flow()
-    panes = make_panes((flow,), resolve_state(flow, {}))
+    panes = make_panes((flow,), resolve_state(flow, plain_state(flow, {})))
     with pytest.raises(UnknownName, match=r"Figures can be made of: flow, .*text\..*save SVG"):
         draw_panes(panes, "globe", "light")
 
@@ -191,7 +193,7 @@ def test_a_flow_can_be_drawn_on_axes_that_are_there():
 
     axes = Figure(figsize=(8, 4)).subplots(1, 2)
     flow = random_flow()
-    assert flow.plot(axes[1], layer=1) is axes[1]
+    assert flow.plot(axes[1], **plain_state(flow, {"layer": 1})) is axes[1]
     labels = [text.get_text() for text in axes[1].texts]
     assert labels.count("animal") == 2
     assert not axes[0].texts

@@ -11,8 +11,9 @@ import pytest
 from flows import NASTY, random_flow
 from matplotlib.image import imread
 from matplotlib.patches import PathPatch, Polygon, Rectangle
+from saved_figures import draw_plain
 
-from normviz.view.figures.files import draw_figure, render_svg
+from normviz.view.figures.files import render_svg
 from normviz.view.figures.marks import Box, Curve, Drawing, Heatmap, Line, Text
 from normviz.view.figures.matplotlib import draw_on_axes, render_png
 from normviz.view.figures.svg import encode_png as png_of_cells
@@ -28,7 +29,7 @@ def marks(sheet, kind):
 
 @pytest.mark.parametrize("state", STATES, ids=str)
 def test_svg_has_every_line_where_the_drawing_has_it(state):
-    sheet = draw_figure(random_flow(), **state)
+    sheet = draw_plain(random_flow(), **state)
     root = ET.fromstring(svg_text(sheet, width_cm=8.5))  # noqa: S314 - our own file
     nodes = list(root.iter(f"{SVG}text"))
     for node, text in zip(nodes, marks(sheet, Text), strict=True):
@@ -44,7 +45,7 @@ def test_svg_has_every_line_where_the_drawing_has_it(state):
 
 
 def test_svg_has_every_ribbon_bar_and_cell_where_the_drawing_has_it():
-    sheet = draw_figure(random_flow(), token=1)
+    sheet = draw_plain(random_flow(), token=1)
     root = ET.fromstring(svg_text(sheet, width_cm=8.5))  # noqa: S314 - our own file
     for node, curve in zip(root.iter(f"{SVG}path"), marks(sheet, Curve), strict=True):
         numbers = [float(n) for n in re.findall(r"[-\d.]+", node.get("d"))]
@@ -60,7 +61,7 @@ def test_svg_has_every_ribbon_bar_and_cell_where_the_drawing_has_it():
 
 
 def test_a_heatmap_in_svg_has_a_rectangle_of_its_color_for_each_run_of_cells():
-    sheet = draw_figure(random_flow(), view="matrix", legend=False)
+    sheet = draw_plain(random_flow(), view="matrix", legend=False)
     (field,) = marks(sheet, Heatmap)
     (group,) = ET.fromstring(svg_text(sheet, width_cm=8.5)).iter(f"{SVG}g")  # noqa: S314
     assert group.get("shape-rendering") == "crispEdges"
@@ -76,7 +77,7 @@ def test_a_heatmap_in_svg_has_a_rectangle_of_its_color_for_each_run_of_cells():
 
 
 def test_a_large_heatmap_is_a_picture_of_these_very_cells():
-    sheet = draw_figure(random_flow(), view="matrix", legend=False)
+    sheet = draw_plain(random_flow(), view="matrix", legend=False)
     (field,) = marks(sheet, Heatmap)
     large = replace(field, is_one_of=1000)
     (image,) = ET.fromstring(  # noqa: S314
@@ -106,7 +107,7 @@ def test_a_figure_has_the_name_of_its_text_or_of_its_model():
 
 @pytest.mark.parametrize("state", STATES, ids=str)
 def test_axes_have_every_line_where_the_drawing_has_it(state):
-    sheet = draw_figure(random_flow(), **state)
+    sheet = draw_plain(random_flow(), **state)
     axes = draw_on_axes(sheet, width_cm=8.5)
     points = 8.5 / 2.54 / sheet.width * 72  # of paper, for a pixel of the drawing
     for found, text in zip(axes.texts, marks(sheet, Text), strict=True):
@@ -122,7 +123,7 @@ def test_axes_have_every_line_where_the_drawing_has_it(state):
 
 
 def test_axes_have_every_ribbon_bar_and_cell():
-    sheet = draw_figure(random_flow())
+    sheet = draw_plain(random_flow())
     axes = draw_on_axes(sheet, width_cm=8.5)
     points = 8.5 / 2.54 / sheet.width * 72
     ribbons = [patch for patch in axes.patches if isinstance(patch, PathPatch)]
@@ -134,7 +135,7 @@ def test_axes_have_every_ribbon_bar_and_cell():
     for patch, box in zip(bars, marks(sheet, Box), strict=True):
         assert patch.get_xy() == (box.x, box.y)
         assert (patch.get_width(), patch.get_height()) == (box.width, box.height)
-    heatmap = draw_figure(random_flow(), view="matrix", legend=False)
+    heatmap = draw_plain(random_flow(), view="matrix", legend=False)
     (field,) = marks(heatmap, Heatmap)
     (mesh,) = draw_on_axes(heatmap, width_cm=8.5).collections
     corners = mesh.get_coordinates()
@@ -145,7 +146,7 @@ def test_axes_have_every_ribbon_bar_and_cell():
 
 
 def test_lines_and_areas_are_the_same_in_every_format():
-    sheet = draw_figure(
+    sheet = draw_plain(
         random_flow(), view="profile", measure="weight", compare="weighted-norm", legend=False
     )
     lines = [line for line in marks(sheet, Line) if line.fill is None]
@@ -169,14 +170,14 @@ def test_lines_and_areas_are_the_same_in_every_format():
 
 def test_a_png_is_as_dark_as_its_theme():
     for theme, bright in (("light", True), ("dark", False)):
-        sheet = draw_figure(random_flow(), theme=theme)
+        sheet = draw_plain(random_flow(), theme=theme)
         picture = imread(io.BytesIO(render_png(sheet, width_cm=8.5, dpi=60)))[..., :3]
         assert (np.median(picture) > 0.5) == bright
         assert (picture[0, 0] > 0.5).all() == bright
 
 
 def test_a_png_holds_nasty_tokens():
-    sheet = draw_figure(random_flow([*NASTY[:6], "$x^$", "漢字"]))
+    sheet = draw_plain(random_flow([*NASTY[:6], "$x^$", "漢字"]))
     with pytest.warns(UserWarning, match="missing from font"):
         assert render_png(sheet, width_cm=8.5, dpi=60).startswith(b"\x89PNG")
     shown = [text.get_text() for text in draw_on_axes(sheet, width_cm=8.5).texts]
@@ -186,6 +187,6 @@ def test_a_png_holds_nasty_tokens():
 
 
 def test_an_empty_sheet_can_be_written():
-    sheet = replace(draw_figure(random_flow()), marks=[])
+    sheet = replace(draw_plain(random_flow()), marks=[])
     assert isinstance(sheet, Drawing)
     assert svg_text(sheet, width_cm=3).count("<text") == 0

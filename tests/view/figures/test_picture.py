@@ -7,6 +7,7 @@ import pytest
 from flows import (
     SENTENCE,
     ladder_flow,
+    plain_state,
     random_flow,
     receipt,
     signed_flow,
@@ -28,7 +29,7 @@ KNOWN = from_arrays(
 
 
 def picture_of(flow, **state):
-    return make_picture(flow, resolve_state(flow, state))
+    return make_picture(flow, resolve_state(flow, plain_state(flow, state)))
 
 
 def legend_of(flow, view="flow", **state):
@@ -128,7 +129,7 @@ def test_two_flows_are_named_by_what_differs():
 
 
 def heads_in_words(flow, **state):
-    (pane,) = make_panes((flow,), resolve_state(flow, state))
+    (pane,) = make_panes((flow,), resolve_state(flow, plain_state(flow, state)))
     return pane.heads
 
 

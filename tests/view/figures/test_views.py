@@ -7,11 +7,12 @@ import pytest
 from flows import carried_flow, ladder_flow, random_flow, translation_flow, wordy_flow
 from hypothesis import given
 from hypothesis import strategies as st
+from saved_figures import draw_plain
 
 import normviz
 from normviz.core.gold import Gold
 from normviz.view.figures.colors import PALETTES, blend
-from normviz.view.figures.files import draw_figure, resolve_panes
+from normviz.view.figures.files import resolve_panes
 from normviz.view.figures.marks import Box, Curve, Heatmap, Line, Text
 from normviz.view.figures.trace import mode_of, trace_tokens
 from normviz.view.figures.views.alignment import VERDICTS, find_links
@@ -67,7 +68,7 @@ def test_a_trace_takes_the_mean_of_the_heads_and_loses_what_is_hidden():
     assert trace_of(flow, heads=[3]).nodes[0] == pytest.approx(one.mean(axis=0))
     hidden = trace_of(flow, special="hidden").nodes[0]
     assert hidden == pytest.approx(mean[1:5, 1:5].mean(axis=0))
-    legend = " ".join(texts(draw_figure(flow, view="stack", special="hidden")))
+    legend = " ".join(texts(draw_plain(flow, view="stack", special="hidden")))
     assert f"{1 - hidden.sum():.0%} went to hidden special tokens" in legend
 
 
@@ -77,13 +78,13 @@ def test_a_measure_that_reaches_the_input_is_not_traced():
     trace = trace_of(flow, measure="decomposition")
     assert len(trace.flows) == 1
     assert trace.nodes[0] == pytest.approx(values.mean(axis=0))
-    sheet = draw_figure(flow, view="stack", measure="decomposition")
+    sheet = draw_plain(flow, view="stack", measure="decomposition")
     assert "ribbons go straight to the input's tokens" in " ".join(texts(sheet))
 
 
 def test_the_ribbons_of_a_stack_are_as_wide_as_their_mass():
     flow = ladder_flow()
-    sheet = draw_figure(flow, view="stack", measure="layer-output", token=2, layer=1, legend=False)
+    sheet = draw_plain(flow, view="stack", measure="layer-output", token=2, layer=1, legend=False)
     trace = trace_of(flow, measure="layer-output", token=2, layer=1)
     curves = marks(sheet, Curve)
     columns = sorted({curve.points[0] for curve in curves})
@@ -96,7 +97,7 @@ def test_the_ribbons_of_a_stack_are_as_wide_as_their_mass():
 
 def test_the_bars_of_a_stack_are_what_tokens_are_made_of_on_one_scale():
     flow = ladder_flow()
-    sheet = draw_figure(flow, view="stack", measure="layer-output", compare=0, layer=1)
+    sheet = draw_plain(flow, view="stack", measure="layer-output", compare=0, layer=1)
     base = [text.x for text in marks(sheet, Text) if text.text == "share"]
     panes, _ = resolve_panes(
         flow, {"view": "stack", "measure": "layer-output", "compare": 0, "layer": 1}
@@ -110,7 +111,7 @@ def test_the_bars_of_a_stack_are_what_tokens_are_made_of_on_one_scale():
 
 def test_layers_that_cannot_be_chained_are_shown_each_by_itself():
     flow = translation_flow()
-    sheet = draw_figure(flow, view="stack", stream="cross", measure="weight", legend=False)
+    sheet = draw_plain(flow, view="stack", stream="cross", measure="weight", legend=False)
     assert not marks(sheet, Curve)
     shares = flow.cross["weight"].mean(axis=(1, 2))  # layer key
     widths = [box.width for box in marks(sheet, Box)]
@@ -125,20 +126,20 @@ def test_a_grid_has_every_layer_and_head_and_compares_two_measures():
     assert (thumbs.tops("absolute") == flow["weight"].max()).all()
     assert thumbs.tops("layer")[:, 0].tolist() == flow["weight"].max(axis=(1, 2, 3)).tolist()
     assert thumbs.tops("query").tolist() == flow["weight"].max(axis=(2, 3)).tolist()
-    sheet = draw_figure(flow, view="grid", measure="weight", compare="weighted-norm", legend=False)
+    sheet = draw_plain(flow, view="grid", measure="weight", compare="weighted-norm", legend=False)
     assert len(marks(sheet, Heatmap)) == 3 * 4
     apart = [total_variation(flow["weight"][n], flow["weighted-norm"][n]) for n in range(3)]
     found = [text for text in texts(sheet) if text.startswith("0.")]
     assert found == [f"{value:.2f}" for value in np.ravel(apart)]
-    chosen = draw_figure(flow, view="grid", heads=[1, 2], legend=False)
+    chosen = draw_plain(flow, view="grid", heads=[1, 2], legend=False)
     assert len(marks(chosen, Heatmap)) == 3 * 2
 
 
 def test_a_grid_is_colored_by_how_far_two_measures_agree():
     flow = random_flow()
     options = {"view": "grid", "measure": "weight", "compare": "weighted-norm", "legend": False}
-    assert not marks(draw_figure(flow, **options), Box)
-    sheet = draw_figure(flow, color_by="rank", **options)
+    assert not marks(draw_plain(flow, **options), Box)
+    sheet = draw_plain(flow, color_by="rank", **options)
     ranks = normviz.agreement(flow, "weight", "weighted-norm").rank
     found = [text.replace("−", "-") for text in texts(sheet) if "0." in text]
     assert found == [f"{rank:.2f}" for rank in ranks.ravel()]
@@ -155,7 +156,7 @@ def test_a_grid_is_colored_by_how_far_two_measures_agree():
 
 def test_a_profile_has_a_point_for_every_share():
     flow = random_flow()
-    sheet = draw_figure(flow, view="profile", measure="weight", compare="weighted-norm")
+    sheet = draw_plain(flow, view="profile", measure="weight", compare="weighted-norm")
     lines = [line for line in marks(sheet, Line) if line.fill is None and len(line.points) == 3]
     curves = [line for line in lines if line.width > 1]
     bottom = max(text.y for text in marks(sheet, Text) if text.text == "0%") - 4
@@ -175,7 +176,7 @@ def test_a_profile_has_a_point_for_every_share():
 
 
 def test_hidden_kinds_have_no_curve():
-    found = texts(draw_figure(random_flow(), view="profile", special="hidden"))
+    found = texts(draw_plain(random_flow(), view="profile", special="hidden"))
     assert "words" in found
     assert not {"special", "[CLS]", "[SEP]"} & {*found}
 
@@ -206,11 +207,11 @@ def test_an_alignment_has_the_links_of_align_in_the_colors_of_their_verdicts():
         right = "right" if pair in gold.possible else "extra"
         assert link.verdict == (right if pair in alignment.links else "missed")
         assert link.share == pytest.approx(alignment.soft[link.target, link.source])
-    sheet = draw_figure(flow, view="alignment", measure="weight", layer=1)
+    sheet = draw_plain(flow, view="alignment", measure="weight", layer=1)
     for curve, link in zip(marks(sheet, Curve), found, strict=True):
         assert curve.color == VERDICTS["light"][link.verdict]
         assert curve.dashed == (link.verdict == "missed")
-    plain = draw_figure(translation_flow(), view="alignment", measure="weight", layer=1)
+    plain = draw_plain(translation_flow(), view="alignment", measure="weight", layer=1)
     assert {curve.color for curve in marks(plain, Curve)} == {PALETTES["light"].hues[0]}
     assert len(marks(plain, Curve)) == len(alignment.links)
 
@@ -219,7 +220,7 @@ def test_an_alignment_has_the_links_of_align_in_the_colors_of_their_verdicts():
 def test_a_token_of_a_text_is_as_deep_as_its_share(theme):
     flow = random_flow()
     palette = PALETTES[theme]
-    sheet = draw_figure(flow, view="text", measure="weight", theme=theme, legend=False)
+    sheet = draw_plain(flow, view="text", measure="weight", theme=theme, legend=False)
     given = flow["weight"][0].sum(axis=(0, 1))
     shades = [box.color for box in marks(sheet, Box)]
     depths = DEEPEST * given / given.max()
@@ -233,25 +234,25 @@ def test_the_text_of_a_pinned_token_shows_what_it_reads_or_where_it_is_read():
     weights = flow["weight"][0].mean(axis=0)
     hue, paper = PALETTES["light"].hues[0], PALETTES["light"].paper
     for role, numbers in (("query", weights[2]), ("key", weights[:, 2])):
-        sheet = draw_figure(flow, view="text", measure="weight", token=2, role=role, legend=False)
+        sheet = draw_plain(flow, view="text", measure="weight", token=2, role=role, legend=False)
         depths = DEEPEST * numbers / numbers.max()
         expected = [blend(hue, paper, float(depth)) for depth in depths]
         assert [box.color for box in marks(sheet, Box)] == expected
 
 
 def test_the_pieces_of_a_word_stand_together_and_a_text_is_wrapped():
-    boxes = marks(draw_figure(wordy_flow(), view="text", legend=False, title=False), Box)
+    boxes = marks(draw_plain(wordy_flow(), view="text", legend=False, title=False), Box)
     gaps = [other.x - one.x - one.width for one, other in pairwise(boxes)]
     assert [gap < 2 for gap in gaps] == [False, True, True, False, True, False]
     flow = random_flow([f"token{n}" for n in range(40)], layers=1)
-    lines = {box.y for box in marks(draw_figure(flow, view="text", legend=False), Box)}
+    lines = {box.y for box in marks(draw_plain(flow, view="text", legend=False), Box)}
     assert len(lines) > 3
     assert min(np.diff(sorted(lines))) > TALL
 
 
 def test_two_texts_are_shaded_on_one_scale():
     flow = random_flow()
-    sheet = draw_figure(flow, view="text", measure="weight", compare="weighted-norm")
+    sheet = draw_plain(flow, view="text", measure="weight", compare="weighted-norm")
     shares = [flow[measure][0].sum(axis=(0, 1)) for measure in ("weight", "weighted-norm")]
     full = max((given / given.sum()).max() for given in shares)
     assert [text for text in texts(sheet) if text.endswith("%")] == ["0%", f"{full:.0%}"] * 2
