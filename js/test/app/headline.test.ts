@@ -13,7 +13,7 @@ function shown(chosen = store()) {
 test("the headline is the finding of the layer that is shown", () => {
   const { chosen, node, show } = shown();
   expect(node.textContent).toBe(
-    'In layer 0, ‘le’ takes 27% of the attention weight and 13% of what attention moves.',
+    "In layer 0, ‘le’ takes 27% of the attention weight and 13% of what attention moves.",
   );
   chosen.choose({ layer: 2 });
   show(PALETTES.light);
