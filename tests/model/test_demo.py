@@ -111,8 +111,8 @@ def test_the_demo_tells_what_each_kind_of_token_takes_in_every_layer(capsys, tmp
 def test_the_demo_writes_what_the_ending_says(capsys, tmp_path):
     assert main(["demo", "-o", str(tmp_path / "demo.svg")]) == 0
     assert (tmp_path / "demo.svg").read_text().startswith("<svg")
-    assert main(["demo", "-o", str(tmp_path / "demo.pdf")]) == 2
-    assert "A file can be: .html, .svg, .png, .normviz." in capsys.readouterr().err
+    assert main(["demo", "-o", str(tmp_path / "demo.docx")]) == 2
+    assert "A file can be: .html, .svg, .png, .pdf, .normviz." in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["demo.svg"]
 
 

@@ -61,7 +61,7 @@ def test_positions_whose_times_are_not_known_have_numbers():
 def test_a_pair_is_read_as_the_model_was_taught(demo):
     flow = analyze(demo[0], "A cat.", tokenizer=demo[1], pair="It sat.")
     assert flow.tokens.pieces == ("[CLS]", "a", "cat", ".", "[SEP]", "it", "sat", ".", "[SEP]")
-    assert flow.title == "A cat. ‖ It sat."
+    assert flow.title == "A cat. / It sat."
     alone = analyze(demo[0], inputs=demo[1]("A cat.", "It sat.", return_tensors="pt"))
     np.testing.assert_array_equal(flow["weight"], alone["weight"])
 
