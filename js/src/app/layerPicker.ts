@@ -1,4 +1,4 @@
-/** The layers as a row of bars: how far weight and norm differ in each of them. */
+/** The layers as a row of bars: how far weight and norm differ in each, or the share of one. */
 
 import { numbersOf } from "../data/otherLayers";
 import { formatPercent } from "../draw/colors";
@@ -54,14 +54,14 @@ function layerBar(store: Store, layer: Layer, count: number, signal: AbortSignal
 
 /** All layers in order, with those that have no attention. */
 function layersOf(stream: Stream): Layer[] {
-  const found = new Map(stream.headlines.map((headline) => [headline.layer, headline.difference]));
-  const top = Math.max(...found.values(), 0);
+  const found = new Map(stream.headlines.map((headline) => [headline.layer, headline]));
+  const top = Math.max(...stream.headlines.map(({ difference }) => difference), 0);
   const own = stream.layers.map((number) => {
-    const difference = found.get(number) ?? 0;
+    const { difference = 0, parts = [] } = found.get(number) ?? {};
     const height = top > 0 ? SHORTEST + (1 - SHORTEST) * (difference / top) : 1;
-    const words = found.has(number)
-      ? `: weight and norm differ by ${formatPercent(difference)}`
-      : "";
+    // With one measure, the headline has its share, and nothing differs.
+    const isPair = parts.filter(([, measure]) => measure).length > 1;
+    const words = isPair ? `: weight and norm differ by ${formatPercent(difference)}` : "";
     return { number, instead: "", height, title: `layer ${number}${words}` };
   });
   const others = numbersOf(stream).map(([number, instead]) => {

@@ -29,6 +29,19 @@ describe("the layer control of a model with layers without attention", () => {
     ]);
   });
 
+  test("says that measures differ only where there are two", () => {
+    const { store, tiles } = opened("hybrid");
+    const [flow] = store.header.flows;
+    const alone = flow.streams[0].headlines.map((headline) => ({
+      ...headline,
+      parts: headline.parts.slice(0, 2),
+    }));
+    const streams = [{ ...flow.streams[0], headlines: alone }];
+    const header: Header = { ...store.header, flows: [{ ...flow, streams }] };
+    const { find } = shown({ store: new Store(header, store.state.value), tiles });
+    expect(find("[data-layer='4']")[0].title).toBe("layer 4");
+  });
+
   test("steps over them, with its arrows and with the keyboard", () => {
     const { store, tiles } = opened("hybrid");
     const { node, find } = shown({ store, tiles });
