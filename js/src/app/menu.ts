@@ -7,10 +7,7 @@ export function menu(content: HTMLElement, signal: AbortSignal) {
   const title = element("button", { type: "button", class: "nv-menu", "aria-expanded": "false" });
   const box = element("div", { class: "nv-popup", hidden: "" }, content);
   const node = element("div", { class: "nv-group nv-opening" }, title, box);
-  const open = (isOpen: boolean): void => {
-    box.hidden = !isOpen;
-    title.setAttribute("aria-expanded", String(isOpen));
-  };
+  const open = opener(title, box);
   title.addEventListener("click", () => open(box.hidden === true), { signal });
   const close = (event: KeyboardEvent): void => {
     if (event.key !== "Escape" || box.hidden) return;
@@ -31,16 +28,21 @@ export function menu(content: HTMLElement, signal: AbortSignal) {
   return { node, title, shut };
 }
 
+/** A function that shows or hides what a button opens. */
+function opener(title: HTMLElement, content: HTMLElement): (isOpen: boolean) => void {
+  return (isOpen) => {
+    content.hidden = !isOpen;
+    title.setAttribute("aria-expanded", String(isOpen));
+  };
+}
+
 const MORE = "normviz.more";
 
 /** A row of further controls that opens in place; the browser remembers whether it is open. */
 export function moreRow(controls: HTMLElement[], signal: AbortSignal) {
   const title = element("button", { type: "button", class: "nv-menu" }, "more");
   const row = element("div", { class: "nv-controls nv-more" }, ...controls);
-  const open = (isOpen: boolean): void => {
-    row.hidden = !isOpen;
-    title.setAttribute("aria-expanded", String(isOpen));
-  };
+  const open = opener(title, row);
   open(recall(MORE) === "open");
   const toggle = (): void => {
     open(row.hidden === true);

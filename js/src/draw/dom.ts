@@ -39,8 +39,8 @@ export function picker(name: string, choose: (value: string) => void, signal: Ab
   return { select, node: element("label", { class: "nv-picker" }, caption, select), rename };
 }
 
-/** An entry of a list; with a reason it is listed, but cannot be chosen. */
-type Option = [value: string, text: string, reason?: string];
+/** An entry of a list. */
+type Option = [value: string, text: string];
 
 /** Fill a list with options, unless they are unchanged. */
 export function fillOptions(select: HTMLSelectElement, options: Option[]): void {
@@ -55,8 +55,7 @@ export function fillGroups(
   const key = JSON.stringify(groups);
   if (select.dataset.filled === key) return;
   select.dataset.filled = key;
-  const optionOf = ([value, text, reason]: Option) =>
-    element("option", { value, ...(reason ? { disabled: "", title: reason } : {}) }, text);
+  const optionOf = ([value, text]: Option) => element("option", { value }, text);
   const children = groups
     .filter(([, inside]) => inside.length > 0)
     .flatMap(([label, inside]) =>

@@ -1,5 +1,6 @@
 /** Panes of several layers with chosen numbers, and hands that remember what they did. */
 
+import { type Stack, stackOf } from "../../src/data/stack";
 import type { Pane } from "../../src/state/pane";
 import type { ViewActions } from "../../src/views/view";
 import type { Focus, Measure, Stream, ViewState } from "../../src/wire/types";
@@ -65,4 +66,34 @@ export function scribe() {
     refresh: () => void told.push("refresh"),
   };
   return { actions, told };
+}
+
+/** Two layers of three tokens, one head. */
+export const TWO = [
+  [
+    [
+      [1, 0, 0],
+      [0.5, 0.5, 0],
+      [0.2, 0.2, 0.6],
+    ],
+  ],
+  [
+    [
+      [0, 1, 0],
+      [0, 0, 1],
+      [0.5, 0, 0.5],
+    ],
+  ],
+];
+
+/** Two queries that read three tokens of another text. */
+export const CROSS: Extras = {
+  stream: { name: "cross", kind: "cross", queries: labels("q", 2), keys: labels("k", 3) },
+};
+
+/** The stack of a pane, whose numbers must be there. */
+export function gathered(pane: Pane): Stack {
+  const stack = stackOf(pane);
+  if (!stack) throw new Error("the numbers are not here");
+  return stack;
 }

@@ -98,7 +98,7 @@ class Heatmap:
         rows, columns, _ = self.cells.shape
         return bool(rows * columns * self.is_one_of > MAX_VECTOR_CELLS)
 
-    def magnified(self) -> Numbers:
+    def magnify(self) -> Numbers:
         """Return the cells as pixels, several of them for each cell [row column channel]."""
         times = max(1, min(MAGNIFIED, MAX_PIXELS // max(self.cells.shape[:2])))
         return np.asarray(self.cells.repeat(times, axis=0).repeat(times, axis=1))

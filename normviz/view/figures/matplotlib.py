@@ -94,7 +94,7 @@ def _draw_cells(ax: "Axes", mark: Heatmap, points: Size) -> None:
     rows, columns, _ = mark.cells.shape
     if mark.is_large:
         across, down = (mark.x, mark.x + mark.width), (mark.y + mark.height, mark.y)
-        ax.imshow(mark.magnified(), extent=(*across, *down), interpolation="none", aspect="auto")
+        ax.imshow(mark.magnify(), extent=(*across, *down), interpolation="none", aspect="auto")
     else:
         x = np.linspace(mark.x, mark.x + mark.width, columns + 1)
         y = np.linspace(mark.y, mark.y + mark.height, rows + 1)

@@ -64,7 +64,7 @@ def _mark_element(mark: Mark) -> str:
 
 
 def _image_element(mark: Heatmap) -> str:
-    data = base64.b64encode(encode_png(mark.magnified())).decode("ascii")
+    data = base64.b64encode(encode_png(mark.magnify())).decode("ascii")
     return (
         f'<image x="{_round(mark.x)}" y="{_round(mark.y)}" width="{_round(mark.width)}" '
         f'height="{_round(mark.height)}" preserveAspectRatio="none" '

@@ -88,7 +88,7 @@ def test_a_large_heatmap_is_a_picture_of_these_very_cells():
     found = np.rint(imread(io.BytesIO(data))[..., :3] * 255).astype(int)
     assert found[4::8, 4::8].tolist() == field.cells.tolist()
     assert (found == found[4::8, 4::8].repeat(8, axis=0).repeat(8, axis=1)).all()
-    assert data == png_of_cells(large.magnified())
+    assert data == png_of_cells(large.magnify())
     (on_axes,) = draw_on_axes(replace(sheet, marks=[large]), width_cm=8.5).images
     left, right, bottom, top = on_axes.get_extent()
     assert (left, top) == (field.x, field.y)

@@ -11,12 +11,6 @@ import { shareColumn } from "./shares";
 /** The height in pixels beyond which a column scrolls. */
 const HEIGHT = 640;
 
-/** The height of the fixed column titles; the same in the style sheet. */
-export const HEADING = 24;
-
-/** How many rows around a pinned token are kept visible. */
-const NEIGHBORS = 8;
-
 export const GAP = 7;
 
 /** Otherwise an empty canvas is 300 by 150 pixels. */
@@ -77,14 +71,4 @@ export function measureStage({ stage, keys, queries }: Elements, picture: Pictur
     left: keys.node.offsetLeft + keys.node.offsetWidth + GAP,
     right: queries.node.offsetLeft - GAP,
   };
-}
-
-/** Scroll the column until the row and its neighbors are visible. */
-export function reveal({ figure }: Elements, row: number, pitch: number): void {
-  if (figure.matches(":hover")) return; // do not move what the pointer is over
-  const top = (row - NEIGHBORS) * pitch;
-  const bottom = (row + 1 + NEIGHBORS) * pitch + HEADING;
-  const height = figure.clientHeight;
-  if (top < figure.scrollTop) figure.scrollTop = top;
-  if (bottom > figure.scrollTop + height) figure.scrollTop = bottom - height;
 }

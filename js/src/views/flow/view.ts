@@ -17,12 +17,13 @@ import type { Focus } from "../../wire/types";
 import { describe } from "../../words/describe";
 import { type FocusedRibbons, ribbonLegend } from "../../words/legend";
 import { prepareCanvas } from "../shared/paint";
+import { HEADING, revealRow } from "../shared/reveal";
 import type { View, ViewActions } from "../view";
 import { type Drawn, paintOwn, paintWhole } from "./marks";
 import { animator, interpolate, MAX_MOVING, prefersStillness, type Scene } from "./morph";
 import { ribbonAt, ribbonText } from "./pointing";
 import { fullShare } from "./shares";
-import { arrange, buildElements, type Elements, GAP, HEADING, measureStage, reveal } from "./stage";
+import { arrange, buildElements, type Elements, GAP, measureStage } from "./stage";
 
 /** The most ribbons drawn, and the share of the sum that is enough. */
 const ENOUGH = { share: 0.95, limit: 8000 };
@@ -206,7 +207,7 @@ function highlightToken(
   elements.keys.mark(own("key"), about?.role === "query" ? lit : nothing);
   elements.queries.mark(own("query"), about?.role === "key" ? lit : nothing);
   elements.base.classList.toggle("nv-faint", about !== null && hasRibbons);
-  if (about) reveal(elements, about.row, stage.pitch);
+  if (about) revealRow(elements.figure, about.row, stage.pitch);
   const context = stage.width > 0 ? prepareCanvas(elements.top, stage.width, stage.height) : null;
   return context && about && hasRibbons ? paintOwn(context, now, about) : null;
 }

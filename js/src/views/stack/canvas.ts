@@ -2,9 +2,10 @@
 
 import { recorder } from "../../draw/pen";
 import { prepareCanvas } from "../shared/paint";
+import { HEADING } from "../shared/reveal";
 import type { Lanes } from "./layout";
 import { paintRoute, type Route } from "./route";
-import { type Elements, HEADING, type Scene } from "./stage";
+import type { Elements, Scene } from "./stage";
 import { paintStrands, type Strands, type Stretch } from "./strands";
 
 /** What is painted: the strands, and the path between two tokens if one is shown. */

@@ -30,9 +30,6 @@ export interface Scene {
   whole: Strands;
 }
 
-/** The height of the titles above the columns; the same in the style sheet. */
-export const HEADING = 24;
-
 /** What the elements may ask of the view. */
 interface StageActions {
   look(spot: Spot | null): void;

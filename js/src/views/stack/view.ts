@@ -8,6 +8,7 @@ import { maxOf } from "../../math/arrays";
 import type { Pane } from "../../state/pane";
 import { isEqual } from "../../state/signal";
 import type { Focus } from "../../wire/types";
+import { revealRow } from "../shared/reveal";
 import type { View, ViewActions } from "../view";
 import { arrange } from "./arrange";
 import { type Marks, paint, paintScrolled, vectorsOf } from "./canvas";
@@ -16,12 +17,9 @@ import { makeupOf } from "./makeup";
 import { trackPath } from "./pathEnd";
 import { namesOf, type Route, type Spot } from "./route";
 import { describeNoRoute, describeRoute } from "./routeWords";
-import { buildElements, type Elements, HEADING, type Scene, showTitles } from "./stage";
+import { buildElements, type Elements, type Scene, showTitles } from "./stage";
 import { namesIn, type Strands, strandsOf } from "./strands";
 import { AS_WIDE, describeMakeup, stackLegend } from "./words";
-
-/** How many rows around a pinned token are kept visible. */
-const NEIGHBORS = 8;
 
 /** The minimum gap in which a token is named. */
 const NAMEABLE = 44;
@@ -152,7 +150,7 @@ function highlightToken(elements: Elements, scene: Scene, marks: Marks): void {
   const { about, shares } = strands.makeup;
   showTitles(elements, scene, strands);
   elements.base.classList.toggle("nv-faint", about !== null);
-  if (about) reveal(elements, about.row, scene.lanes.pitch);
+  if (about) revealRow(elements.figure, about.row, scene.lanes.pitch);
   paint(elements, "top", scene, about && marks);
   paintScrolled(elements, scene, marks);
   const lit = route ? endRows(route, scene.lanes, about) : litRows(shares);
@@ -199,16 +197,6 @@ function endRows({ rows, columns }: Route, { posts }: Lanes, about: TokenRow | n
 function litRows(shares: Float64Array): Set<number> {
   const least = LIT * maxOf(shares);
   return new Set([...shares.keys()].filter((row) => shares[row] > 0 && shares[row] >= least));
-}
-
-/** Scroll the figure until the row and its neighbors are visible. */
-function reveal({ figure }: Elements, row: number, pitch: number): void {
-  if (figure.matches(":hover")) return; // do not move what the pointer is over
-  const top = (row - NEIGHBORS) * pitch;
-  const bottom = (row + 1 + NEIGHBORS) * pitch + HEADING;
-  const height = figure.clientHeight;
-  if (top < figure.scrollTop) figure.scrollTop = top;
-  if (bottom > figure.scrollTop + height) figure.scrollTop = bottom - height;
 }
 
 /** The legend, with a swatch of the stated height. */

@@ -1,43 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { TokenRow } from "../../../src/data/layer";
-import { type Stack, stackOf } from "../../../src/data/stack";
 import type { Pane } from "../../../src/state/pane";
 import { makeupOf } from "../../../src/views/stack/makeup";
 import { residualNote } from "../../../src/views/stack/notes";
 import { describeMakeup } from "../../../src/views/stack/words";
-import { deep, type Extras } from "../../support/deep";
-import { labels } from "../../support/fixtures";
+import { CROSS, deep, type Extras, gathered, TWO } from "../../support/deep";
 import { measureWith } from "../../support/measures";
 
-/** Two layers of three tokens, one head. */
-const TWO = [
-  [
-    [
-      [1, 0, 0],
-      [0.5, 0.5, 0],
-      [0.2, 0.2, 0.6],
-    ],
-  ],
-  [
-    [
-      [0, 1, 0],
-      [0, 0, 1],
-      [0.5, 0, 0.5],
-    ],
-  ],
-];
-
-const CROSS: Extras = {
-  stream: { name: "cross", kind: "cross", queries: labels("q", 2), keys: labels("k", 3) },
-};
-
 const PAST = "without the residual connection";
-
-function gathered(pane: Pane): Stack {
-  const stack = stackOf(pane);
-  if (!stack) throw new Error("the numbers are not here");
-  return stack;
-}
 
 const query = (row: number): TokenRow => ({ role: "query", row });
 

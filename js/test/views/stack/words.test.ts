@@ -1,43 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { focusedRow, type TokenRow } from "../../../src/data/layer";
-import { headsPhrase, modeOf, type Stack, stackOf, tracedLayer } from "../../../src/data/stack";
+import { headsPhrase, modeOf, stackOf, tracedLayer } from "../../../src/data/stack";
 import { linksOf } from "../../../src/math/trace";
 import type { Pane } from "../../../src/state/pane";
 import { makeupOf } from "../../../src/views/stack/makeup";
 import { caveats, describeMakeup, stackLegend } from "../../../src/views/stack/words";
-import { deep, type Extras } from "../../support/deep";
+import { CROSS, deep, type Extras, gathered, TWO } from "../../support/deep";
 import { labels, tilesWith } from "../../support/fixtures";
 import { REACHING_INPUT, rolloutOf } from "../../support/measures";
 
-/** Two layers of three tokens, one head. */
-const TWO = [
-  [
-    [
-      [1, 0, 0],
-      [0.5, 0.5, 0],
-      [0.2, 0.2, 0.6],
-    ],
-  ],
-  [
-    [
-      [0, 1, 0],
-      [0, 0, 1],
-      [0.5, 0, 0.5],
-    ],
-  ],
-];
-
-const CROSS: Extras = {
-  stream: { name: "cross", kind: "cross", queries: labels("q", 2), keys: labels("k", 3) },
-};
-
 const PAST = "without the residual connection";
-
-function gathered(pane: Pane): Stack {
-  const stack = stackOf(pane);
-  if (!stack) throw new Error("the numbers are not here");
-  return stack;
-}
 
 const query = (row: number): TokenRow => ({ role: "query", row });
 const key = (row: number): TokenRow => ({ role: "key", row });
